@@ -1,0 +1,54 @@
+"""A problem, where it is, and the way out."""
+
+from __future__ import annotations
+
+import enum
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+
+from clinker.diagnostics.source import Location
+
+
+class Severity(enum.StrEnum):
+    ERROR = "error"
+    WARNING = "warning"
+
+
+@dataclass(frozen=True)
+class Label:
+    """A place a diagnostic points at, with what is to be said about it."""
+
+    location: Location
+    text: str = ""
+
+
+@dataclass(frozen=True)
+class Diagnostic:
+    """One finding about what the user wrote."""
+
+    code: str
+    message: str
+    primary: Label | None = None
+    secondary: tuple[Label, ...] = ()
+    help: str | None = None
+    severity: Severity = Severity.ERROR
+
+    @property
+    def is_error(self) -> bool:
+        return self.severity is Severity.ERROR
+
+
+def in_reading_order(diagnostics: Iterable[Diagnostic]) -> list[Diagnostic]:
+    """Sorted by file and place, the way a user works through them."""
+
+    def place(diagnostic: Diagnostic) -> tuple[str, int]:
+        if diagnostic.primary is None:
+            return ("", -1)
+        location = diagnostic.primary.location
+        return (location.source.name, location.span.start)
+
+    return sorted(diagnostics, key=place)
+
+
+def errors(diagnostics: Iterable[Diagnostic]) -> Iterator[Diagnostic]:
+    return (d for d in diagnostics if d.is_error)
