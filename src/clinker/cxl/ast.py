@@ -7,7 +7,8 @@ from __future__ import annotations
 
 import datetime as dt
 import enum
-from dataclasses import dataclass, field
+from collections.abc import Iterator
+from dataclasses import dataclass, field, fields
 
 from clinker.diagnostics import Span
 
@@ -315,3 +316,18 @@ class Function(Statement):
 @dataclass(frozen=True, slots=True)
 class Program(Node):
     statements: tuple[Statement, ...]
+
+
+def children(node: object) -> Iterator[Node]:
+    """The nodes directly below a node."""
+    if isinstance(node, Node):
+        for part in fields(node):
+            yield from _nodes(getattr(node, part.name))
+
+
+def _nodes(part: object) -> Iterator[Node]:
+    if isinstance(part, Node):
+        yield part
+    elif isinstance(part, tuple):
+        for item in part:
+            yield from _nodes(item)

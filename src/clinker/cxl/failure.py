@@ -8,6 +8,8 @@ from __future__ import annotations
 
 import enum
 
+from clinker.diagnostics import Location
+
 CATEGORY_TYPE_COERCION = "type_coercion_failure"
 CATEGORY_AGGREGATE_TYPE = "aggregate_type_error"
 CATEGORY_EXPANSION_LIMIT = "expansion_limit_exceeded"
@@ -39,13 +41,22 @@ class FailureKind(enum.Enum):
 
 
 class Failure(Exception):
-    """An evaluation failed: what happened and, where one is to blame, the value that caused it."""
+    """An evaluation failed: what happened and, where one is to blame, the value that caused it.
 
-    def __init__(self, kind: FailureKind, detail: str, value: object = None) -> None:
+    The interpreter adds the field that was being computed and the place in the program.
+    """
+
+    def __init__(self, kind: FailureKind, detail: str, value: str | None = None) -> None:
         super().__init__(detail)
         self.kind = kind
         self.detail = detail
         self.value = value
+        self.field: str | None = None
+        self.location: Location | None = None
+
+    @property
+    def category(self) -> str:
+        return self.kind.category
 
 
 def conversion_failed(shown: str, target: str) -> Failure:

@@ -102,9 +102,9 @@ _FOREIGN = {
 }
 
 
-def tokenize(source: Source) -> Lexed:
+def tokenize(source: Source, max_bytes: int = MAX_SOURCE_BYTES) -> Lexed:
     """All tokens of `source`, ending in an END token, whatever the text holds."""
-    problem = _unusable(source)
+    problem = _unusable(source, max_bytes)
     if problem:
         return Lexed([_end(source)], [], [problem])
     return _Lexer(source).run()
@@ -114,16 +114,16 @@ def _end(source: Source) -> Token:
     return Token(TokenKind.END, "", Span(len(source.text), len(source.text)))
 
 
-def _unusable(source: Source) -> Diagnostic | None:
+def _unusable(source: Source, max_bytes: int) -> Diagnostic | None:
     start = Span(0, 0)
     if surrogate := _SURROGATE.search(source.text):
         label = Label(source.at(Span(*surrogate.span())))
         return Diagnostic("parse", "the program is not valid UTF-8 text", label)
     size = len(source.text.encode())
-    if size > MAX_SOURCE_BYTES:
+    if size > max_bytes:
         return Diagnostic(
             "parse",
-            f"the program has {size} bytes, more than the {MAX_SOURCE_BYTES} allowed",
+            f"the program has {size} bytes, more than the {max_bytes} allowed",
             Label(source.at(start)),
             help="split it over several transforms or move shared code into a module",
         )

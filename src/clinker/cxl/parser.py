@@ -11,14 +11,22 @@ from dataclasses import dataclass
 from typing import TypeVar
 
 from clinker.cxl import ast
-from clinker.cxl.lexer import MAX_INT, STATEMENT_KEYWORDS, Comment, Token, TokenKind, tokenize
+from clinker.cxl.lexer import (
+    MAX_INT,
+    MAX_SOURCE_BYTES,
+    STATEMENT_KEYWORDS,
+    Comment,
+    Token,
+    TokenKind,
+    tokenize,
+)
 from clinker.diagnostics import Diagnostic, Label, Source, Span
 from clinker.diagnostics.suggest import did_you_mean
 
 MAX_NESTING = 256
 MAX_EMIT_EACH_NESTING = 32
 
-NAMESPACES = ("pipeline", "source", "record", "vars", "meta", "doc", "window", "config", "ck")
+NAMESPACES = ("pipeline", "source", "record", "vars", "meta", "doc", "window", "config")
 
 _TRACE_LEVELS = frozenset(level.value for level in ast.TraceLevel)
 
@@ -47,9 +55,9 @@ class Parsed:
     diagnostics: list[Diagnostic]
 
 
-def parse(source: Source) -> Parsed:
+def parse(source: Source, max_bytes: int = MAX_SOURCE_BYTES) -> Parsed:
     """Parse a program of statements."""
-    parser = _Parser(source)
+    parser = _Parser(source, max_bytes)
     program = parser.program()
     return Parsed(source, program, parser.comments, parser.diagnostics)
 
@@ -63,7 +71,7 @@ class ParsedExpression:
 
 def parse_expression(source: Source) -> ParsedExpression:
     """Parse a single expression, such as a route condition."""
-    parser = _Parser(source)
+    parser = _Parser(source, MAX_SOURCE_BYTES)
     expression = parser.lone_expression()
     return ParsedExpression(source, expression, parser.diagnostics)
 
@@ -73,8 +81,8 @@ class _SyntaxError(Exception):
 
 
 class _Parser:
-    def __init__(self, source: Source) -> None:
-        lexed = tokenize(source)
+    def __init__(self, source: Source, max_bytes: int) -> None:
+        lexed = tokenize(source, max_bytes)
         self.source = source
         self.tokens = lexed.tokens
         self.comments = lexed.comments

@@ -1,22 +1,22 @@
-"""Text patterns that mean the same in the interpreter and in Spark.
+r"""Text patterns that mean the same in the interpreter and in Spark.
 
-The interpreter matches with the `regex` library and Spark with `java.util.regex`. The two differ in
-what `.`, `$`, `\\w`, `\\b` and `(?i)` mean, so a pattern is never handed to either as written: it is
-parsed here, in the subset that Java and the RE2 family agree on, and rewritten into one canonical
-text built only from constructs that both engines read alike. Whatever lies outside the subset is an
-error.
+The interpreter matches with the `regex` library, Spark with `java.util.regex`. These differ in what
+`.`, `$`, `\w`, `\b` or `(?i)` mean, so a pattern is never handed to either as written: it is parsed
+here, in the subset that Java and the RE2 family agree on, and rewritten into one canonical text of
+constructs that both engines read alike. Whatever lies outside the subset is an error.
 
-Unicode general categories are the one thing left to the engines: a character added to Unicode after
-the older engine was built counts as unassigned there.
+Only Unicode general categories are left to the engines: a character that Unicode gained after the
+older of the two was built counts as unassigned there.
 """
 
 from __future__ import annotations
 
 import enum
 import functools
+import re
 import string
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -26,11 +26,9 @@ MAX_LENGTH = 10_000
 MAX_NESTING = 100
 MAX_REPEAT = 1000
 
-Ranges = tuple[tuple[int, int], ...]
-
 
 class PatternError(ValueError):
-    """A pattern outside the supported subset; `offset` is the character it goes wrong at."""
+    """A pattern outside the supported subset; `offset` is the character where it goes wrong."""
 
     def __init__(self, message: str, offset: int) -> None:
         super().__init__(message)
@@ -73,94 +71,78 @@ def capture(pattern: Pattern, text: str, group: int) -> str | None:
 def _engine(text: str) -> regex.Pattern[str]:
     import regex
 
-    # The version is pinned because the library's default is a global that anyone may change.
+    # The version is given because the library's default is a global that anyone may change.
     return regex.compile(text, regex.V0)
 
 
 # --- sets of characters ---------------------------------------------------------------------------
 
-# The surrogates are left out: they are no characters, but Java could see them inside its strings.
-_BEFORE_SURROGATES = 0xD7FF
-_AFTER_SURROGATES = 0xE000
-_LAST = 0x10FFFF
-_NEWLINE: Ranges = ((0x0A, 0x0A),)
-_ANY = r"[\s\S]"
-_NONE = r"[^\s\S]"
-_SPECIAL = frozenset(r"\.[](){}*+?^$|-&~#")
-_CASE_DISTANCE = ord("a") - ord("A")
-
-
-def _ranges(text: str) -> Ranges:
-    """Ranges from a compact notation of character pairs: "azAZ" is a-z and A-Z."""
-    return tuple((ord(a), ord(b)) for a, b in zip(text[::2], text[1::2], strict=True))
-
-
-_DIGIT = _ranges("09")
-_SPACE = _ranges("\t\r  ")
-_WORD = _ranges("09AZ__az")
-_POSIX: dict[str, Ranges] = {
-    "alnum": _ranges("09AZaz"),
-    "alpha": _ranges("AZaz"),
-    "ascii": _ranges("\x00\x7f"),
-    "blank": _ranges("\t\t  "),
-    "cntrl": _ranges("\x00\x1f\x7f\x7f"),
-    "digit": _DIGIT,
-    "graph": _ranges("!~"),
-    "lower": _ranges("az"),
-    "print": _ranges(" ~"),
-    "punct": _ranges("!/:@[`{~"),
-    "space": _SPACE,
-    "upper": _ranges("AZ"),
-    "word": _WORD,
-    "xdigit": _ranges("09AFaf"),
-}
-_PERL = {"d": _DIGIT, "s": _SPACE, "w": _WORD}
-
-# C and Cn are missing: RE2 does not count unassigned characters as C. Cs is: it holds no characters.
-_CATEGORIES = frozenset(
-    "L Lu Ll Lt Lm Lo M Mn Mc Me N Nd Nl No P Pc Pd Ps Pe Pi Pf Po S Sm Sc Sk So Z Zs Zl Zp Cc Cf Co".split()
-)
-_CASED = frozenset({"Lu", "Ll", "Lt"})
+_Ranges = tuple[tuple[int, int], ...]
 
 
 @dataclass(frozen=True)
 class _Set:
-    """Characters by range, and Unicode categories in the engines' notation."""
+    r"""Characters by code, and Unicode categories as `\p{..}` or `\P{..}`."""
 
-    ranges: Ranges = ()
+    ranges: _Ranges = ()
     categories: tuple[str, ...] = ()
 
 
-def _merged(ranges: Iterable[tuple[int, int]]) -> Ranges:
-    merged: list[tuple[int, int]] = []
-    for low, high in sorted(ranges):
-        if merged and low <= merged[-1][1] + 1:
-            merged[-1] = (merged[-1][0], max(high, merged[-1][1]))
-        else:
-            merged.append((low, high))
-    return tuple(merged)
+def _set(pairs: str) -> _Set:
+    """The set of a compact notation: "azAZ" is a-z and A-Z."""
+    ends = [ord(character) for character in pairs]
+    return _Set(tuple(zip(ends[::2], ends[1::2], strict=True)))
 
 
-def _complement(ranges: Ranges) -> Ranges:
+_LAST = 0x10FFFF
+_EVERYTHING = _set("\0\U0010ffff")
+_NEWLINE = _set("\n\n")
+_PERL = {"d": _set("09"), "s": _set("\t\r  "), "w": _set("09AZ__az")}
+_POSIX = {
+    "alnum": _set("09AZaz"),
+    "alpha": _set("AZaz"),
+    "ascii": _set("\x00\x7f"),
+    "blank": _set("\t\t  "),
+    "cntrl": _set("\x00\x1f\x7f\x7f"),
+    "digit": _PERL["d"],
+    "graph": _set("!~"),
+    "lower": _set("az"),
+    "print": _set(" ~"),
+    "punct": _set("!/:@[`{~"),
+    "space": _PERL["s"],
+    "upper": _set("AZ"),
+    "word": _PERL["w"],
+    "xdigit": _set("09AFaf"),
+}
+# Without C, Cn and Cs: whether unassigned characters are C differs, and surrogates are none.
+_CATEGORIES = frozenset(
+    "L Lu Ll Lt Lm Lo M Mn Mc Me N Nd Nl No P Pc Pd Ps Pe Pi Pf Po "
+    "S Sm Sc Sk So Z Zs Zl Zp Cc Cf Co".split()
+)
+_CASED_CATEGORIES = frozenset({"Lu", "Ll", "Lt"})
+_SPECIAL = frozenset(r"\.[](){}*+?^$|-&~#")
+
+
+def _complement(ranges: Iterable[tuple[int, int]]) -> _Ranges:
     gaps: list[tuple[int, int]] = []
     start = 0
-    for low, high in _merged((*ranges, (_BEFORE_SURROGATES + 1, _AFTER_SURROGATES - 1))):
+    for low, high in sorted(ranges):
         if start < low:
             gaps.append((start, low - 1))
-        start = high + 1
+        start = max(start, high + 1)
     if start <= _LAST:
         gaps.append((start, _LAST))
     return tuple(gaps)
 
 
-def _both_cases(ranges: Ranges) -> Ranges:
-    folded = list(ranges)
-    for first, last, distance in (("a", "z", -_CASE_DISTANCE), ("A", "Z", _CASE_DISTANCE)):
+def _both_cases(ranges: _Ranges) -> _Ranges:
+    other_case: list[tuple[int, int]] = []
+    for first, last, distance in (("a", "z", -0x20), ("A", "Z", 0x20)):
         for low, high in ranges:
-            inside = max(low, ord(first)), min(high, ord(last))
-            if inside[0] <= inside[1]:
-                folded.append((inside[0] + distance, inside[1] + distance))
-    return tuple(folded)
+            low, high = max(low, ord(first)), min(high, ord(last))
+            if low <= high:
+                other_case.append((low + distance, high + distance))
+    return (*ranges, *other_case)
 
 
 def _literal(code: int) -> str:
@@ -171,47 +153,58 @@ def _literal(code: int) -> str:
 
 
 def _range_text(low: int, high: int) -> str:
-    dash = "-" if high - low > 1 else ""
-    return _literal(low) if low == high else f"{_literal(low)}{dash}{_literal(high)}"
+    return _literal(low) if low == high else f"{_literal(low)}-{_literal(high)}"
 
 
 def _set_text(members: _Set, negated: bool = False) -> str:
-    """A character class for both engines."""
-    ranges = _complement(_complement(members.ranges))
-    if not members.categories:
-        if ranges and ranges[-1][1] == _LAST:
-            ranges, negated = _complement(ranges), not negated
-        if not ranges:
-            return _ANY if negated else _NONE
-    body = "".join(_range_text(low, high) for low, high in ranges) + "".join(members.categories)
+    r"""A class for both engines.
+
+    Negation is spelt out as ranges where it can be: the `regex` library takes `[^a]|[^b]` for
+    `[^ab]`, and `[^\p{L}\P{L}]` for everything.
+    """
+    ranges, categories = _complement(_complement(members.ranges)), set(members.categories)
+    if {text[2:] for text in categories if text[1] == "p"} & {
+        text[2:] for text in categories if text[1] == "P"
+    }:
+        ranges, categories = _EVERYTHING.ranges, set()
+    if negated and not categories:
+        ranges, negated = _complement(ranges), False
+    if not ranges and not categories:
+        ranges, negated = _EVERYTHING.ranges, True
+    body = "".join([*(_range_text(low, high) for low, high in ranges), *sorted(categories)])
     return f"[^{body}]" if negated else f"[{body}]"
 
 
 # --- the parser -----------------------------------------------------------------------------------
 
-_WORD_TEXT = _set_text(_Set(_WORD))
-_END = f"(?!{_ANY})"
-_LINE_START = r"(?<![^\x0A])"
-_LINE_END = r"(?![^\x0A])"
-_BOUNDARY = f"(?:(?<={_WORD_TEXT})(?!{_WORD_TEXT})|(?<!{_WORD_TEXT})(?={_WORD_TEXT}))"
-# "No word character follows" is not written `(?![...])`: without a class that reaches beyond the
-# basic plane Java would also try the place between the two halves of a surrogate pair.
-_NO_BOUNDARY = (
-    f"(?:(?<={_WORD_TEXT})(?={_WORD_TEXT})"
-    f"|(?<!{_WORD_TEXT})(?:(?={_set_text(_Set(_WORD), negated=True)})|{_END}))"
-)
-_ASSERTIONS = {"A": r"\A", "z": _END, "b": _BOUNDARY, "B": _NO_BOUNDARY}
+_NO_CHARACTER = _set_text(_Set())
+_WORD = _set_text(_PERL["w"])
+_NOT_WORD = _set_text(_PERL["w"], negated=True)
+_NOT_NEWLINE = _set_text(_NEWLINE, negated=True)
+_START = r"\A"
+_END = f"(?!{_set_text(_EVERYTHING)})"
+_LINE_START = f"(?<!{_NOT_NEWLINE})"
+_LINE_END = f"(?!{_NOT_NEWLINE})"
+_ASSERTIONS = {
+    "A": _START,
+    "z": _END,
+    "b": f"(?:(?<={_WORD})(?!{_WORD})|(?<!{_WORD})(?={_WORD}))",
+    # Not `(?!{_WORD})` at the end: without a set that reaches beyond the basic plane, Java also
+    # tries the place between the two halves of a surrogate pair.
+    "B": f"(?:(?<={_WORD})(?={_WORD})|(?<!{_WORD})(?:(?={_NOT_WORD})|{_END}))",
+}
 _CONTROLS = {"a": 0x07, "t": 0x09, "n": 0x0A, "v": 0x0B, "f": 0x0C, "r": 0x0D}
 # `\<` and `\>` are word boundaries in some engines.
 _ESCAPABLE = frozenset(string.punctuation + " ") - frozenset("<>")
-_UNSUPPORTED_ESCAPES = {
-    "Z": r"'\Z' differs between engines; write '\z' for the end of the text",
-    "u": r"'\u' is not supported; write '\x{...}'",
-    "U": r"'\U' is not supported; write '\x{...}'",
-    "k": r"back-reference '\k' is not supported",
-    "0": r"octal escape '\0' is not supported; write '\x{...}'",
-    "Q": r"quoting with '\Q' is not supported; escape each character",
-    "E": r"quoting with '\E' is not supported; escape each character",
+_ESCAPE_HINTS = {
+    "Z": r"; write '\z' for the end of the text",
+    "u": r"; write '\x{...}'",
+    "U": r"; write '\x{...}'",
+    "0": r"; write '\x{...}'",
+    "Q": "; escape each character",
+    "E": "; escape each character",
+    "<": "; write '<'",
+    ">": "; write '>'",
 }
 _UNSUPPORTED_GROUPS = {
     "(?=": "look-ahead",
@@ -225,36 +218,55 @@ _UNSUPPORTED_GROUPS = {
     "(?(": "conditional",
     "(?|": "branch reset",
 }
-_SET_OPERATIONS = ("&&", "--", "~~", "||")
-_SIMPLE_QUANTIFIERS = frozenset("*+?")
-_FLAGS = frozenset("ism")
-_DIGITS = frozenset(string.digits)
-_HEX_DIGITS = frozenset(string.hexdigits)
-_LETTERS = frozenset(string.ascii_letters)
-_NAME_START = _LETTERS | {"_"}
-_NAME = _NAME_START | _DIGITS
+_NAME = re.compile(r"\?P?<([A-Za-z_][A-Za-z0-9_]*)>")
+_FLAGS = re.compile(r"\?([A-Za-z]*)(?:-([A-Za-z]+))?(?=[:)])")
+_COUNT = re.compile(r"(0|[1-9][0-9]*)(?:(,)(0|[1-9][0-9]*)?)?\}")
+_POSIX_NAME = re.compile(r":(\^?)([a-z]+):\]")
+_SET_OPERATION = re.compile(r"&&|--|~~|\|\|")
+_HEXADECIMAL = re.compile(r"([0-9A-Fa-f]{2})|\{([0-9A-Fa-f]+)\}")
+_CATEGORY = re.compile(r"([A-Za-z])|\{([^}]*)\}")
 
 
-class _Before(enum.Enum):
-    """What a quantifier would apply to."""
-
-    NOTHING = enum.auto()
-    ASSERTION = enum.auto()
+class _Kind(enum.Enum):
     ATOM = enum.auto()
+    ASSERTION = enum.auto()
     QUANTIFIED = enum.auto()
+    FLAGS = enum.auto()
 
 
-@dataclass
-class _Open:
-    """A group not closed yet."""
+@dataclass(frozen=True)
+class _Piece:
+    """What a quantifier needs to know of the text before it."""
 
-    offset: int
-    outer_flags: frozenset[str]
+    kind: _Kind
+    nullable: bool = False
+    captures: bool = False
+    encloses_captures: bool = False
     repeats: int = 1
 
 
+@dataclass
+class _Group:
+    """A group being read, or the whole pattern."""
+
+    offset: int
+    capturing: bool
+    outer_flags: frozenset[str]
+    branches: list[list[_Piece]] = field(default_factory=lambda: [[]])
+
+    def closed(self) -> _Piece:
+        pieces = [piece for branch in self.branches for piece in branch]
+        return _Piece(
+            _Kind.ATOM,
+            any(all(piece.nullable for piece in branch) for branch in self.branches),
+            self.capturing,
+            any(piece.captures or piece.encloses_captures for piece in pieces),
+            max((piece.repeats for piece in pieces), default=1),
+        )
+
+
 class _Parser:
-    """Rewrites from left to right. Open groups are kept on a list: deep nesting costs no recursion."""
+    """Rewrites from left to right; open groups are on a list, so that nesting costs no recursion."""
 
     def __init__(self, source: str) -> None:
         self.source = source
@@ -263,27 +275,25 @@ class _Parser:
         self.groups = 0
         self.names: set[str] = set()
         self.flags: frozenset[str] = frozenset()
-        self.open: list[_Open] = [_Open(0, self.flags)]
-        self.before = _Before.NOTHING
-        self.repeats = 1
+        self.open = [_Group(0, False, self.flags)]
 
     def parse(self) -> Pattern:
         while self.position < len(self.source):
-            self._next()
+            start = self.position
+            self._next(self._take(), start)
         if len(self.open) > 1:
             raise PatternError("group '(' is not closed", self.open[-1].offset)
         return Pattern("".join(self.output), self.groups)
 
-    def _next(self) -> None:
-        start = self.position
-        character = self._take()
+    def _next(self, character: str, start: int) -> None:
         match character:
             case "(":
                 self._open_group(start)
             case ")":
                 self._close_group(start)
             case "|":
-                self._emit("|", _Before.NOTHING)
+                self.output.append("|")
+                self.open[-1].branches.append([])
             case "*" | "+" | "?" | "{":
                 self._quantifier(character, start)
             case "[":
@@ -291,166 +301,158 @@ class _Parser:
             case "\\":
                 self._escape(start)
             case "^":
-                self._emit(_LINE_START if "m" in self.flags else r"\A", _Before.ASSERTION)
+                self._emit_assertion(_LINE_START if "m" in self.flags else _START)
             case "$":
-                self._emit(_LINE_END if "m" in self.flags else _END, _Before.ASSERTION)
+                self._emit_assertion(_LINE_END if "m" in self.flags else _END)
             case ".":
-                self._emit_set(_Set() if "s" in self.flags else _Set(_NEWLINE), negated=True)
+                self._emit_set(_Set() if "s" in self.flags else _NEWLINE, negated=True)
             case _:
-                self._emit_character(self._code(character, start))
+                self._emit_character(_code(ord(character), start))
 
-    # reading
+    def _take(self) -> str:
+        """The next character, or nothing at the end."""
+        character = self.source[self.position : self.position + 1]
+        self.position += 1
+        return character
 
     def _at(self, text: str) -> bool:
         return self.source.startswith(text, self.position)
 
     def _accept(self, text: str) -> bool:
         found = self._at(text)
-        if found:
-            self.position += len(text)
+        self.position += len(text) if found else 0
         return found
 
-    def _take(self) -> str:
-        """The next character, or nothing at the end."""
-        character = self.source[self.position : self.position + 1]
-        self.position += len(character)
-        return character
+    def _scan(self, expression: re.Pattern[str]) -> re.Match[str] | None:
+        found = expression.match(self.source, self.position)
+        self.position = self.position if found is None else found.end()
+        return found
 
-    def _take_while(self, allowed: frozenset[str]) -> str:
-        start = self.position
-        while self.position < len(self.source) and self.source[self.position] in allowed:
-            self.position += 1
-        return self.source[start : self.position]
-
-    # writing
-
-    def _emit(self, text: str, before: _Before) -> None:
+    def _emit(self, text: str, piece: _Piece) -> None:
         self.output.append(text)
-        self.before = before
-        self.repeats = 1
+        self.open[-1].branches[-1].append(piece)
+
+    def _emit_assertion(self, text: str) -> None:
+        self._emit(text, _Piece(_Kind.ASSERTION, nullable=True))
 
     def _emit_set(self, members: _Set, negated: bool = False) -> None:
-        self._emit(_set_text(members, negated), _Before.ATOM)
+        self._emit(_set_text(members, negated), _Piece(_Kind.ATOM))
 
     def _emit_character(self, code: int) -> None:
         if "i" in self.flags and chr(code) in string.ascii_letters:
             self._emit_set(_Set(_both_cases(((code, code),))))
         else:
-            self._emit(_literal(code), _Before.ATOM)
-
-    # groups
+            self._emit(_literal(code), _Piece(_Kind.ATOM))
 
     def _open_group(self, start: int) -> None:
         for prefix, construct in _UNSUPPORTED_GROUPS.items():
             if self.source.startswith(prefix, start):
                 raise PatternError(f"{construct} '{prefix}' is not supported", start)
-        if not self._accept("?"):
-            self._enter_capturing(start)
-        elif self._accept("P<") or self._accept("<"):
-            self._name()
-            self._enter_capturing(start)
+        if not self._at("?"):
+            self._enter("(", start)
+        elif self._at("?P<") or self._at("?<"):
+            self._name(start)
+            self._enter("(", start)
         else:
-            flags = self._changed_flags()
-            if self._accept(":"):
+            flags = self._changed_flags(start)
+            if self._take() == ":":
                 self._enter("(?:", start)
-            elif not self._accept(")"):
-                raise PatternError("group '(?' is not supported or not closed", start)
+            else:
+                self._emit("", _Piece(_Kind.FLAGS, nullable=True))
             self.flags = flags
-            self.before = _Before.NOTHING
-
-    def _enter_capturing(self, start: int) -> None:
-        self.groups += 1
-        self._enter("(", start)
 
     def _enter(self, opening: str, start: int) -> None:
         if len(self.open) > MAX_NESTING:
-            raise PatternError(f"groups are nested more than {MAX_NESTING} deep", start)
-        self.open.append(_Open(start, self.flags))
-        self._emit(opening, _Before.NOTHING)
+            raise PatternError(f"groups nest more than {MAX_NESTING} deep", start)
+        self.output.append(opening)
+        self.groups += opening == "("
+        self.open.append(_Group(start, opening == "(", self.flags))
 
     def _close_group(self, start: int) -> None:
         if len(self.open) == 1:
             raise PatternError("')' closes no group", start)
         group = self.open.pop()
         self.flags = group.outer_flags
-        self._emit(")", _Before.ATOM)
-        self._count_repeats(group.repeats)
+        self._emit(")", group.closed())
 
-    def _name(self) -> None:
-        start = self.position
-        name = self._take_while(_NAME)
-        if not name or name[0] not in _NAME_START or not self._accept(">"):
-            raise PatternError("a group name is letters, digits and '_', then '>'", start)
-        if name in self.names:
-            raise PatternError(f"group name '{name}' is used twice", start)
-        self.names.add(name)
+    def _name(self, start: int) -> None:
+        found = self._scan(_NAME)
+        if found is None:
+            raise PatternError("a group name is '<', letters, digits or '_', and '>'", start)
+        if found[1] in self.names:
+            raise PatternError(f"group name '{found[1]}' is used twice", start)
+        self.names.add(found[1])
 
-    def _changed_flags(self) -> frozenset[str]:
-        start = self.position
-        on = self._take_while(_LETTERS)
-        off = ""
-        if self._accept("-"):
-            off = self._take_while(_LETTERS)
-            if not off:
-                raise PatternError("a flag is missing after '-'", self.position)
+    def _changed_flags(self, start: int) -> frozenset[str]:
+        found = self._scan(_FLAGS)
+        if found is None or (found[0] == "?" and self._at(")")):
+            raise PatternError(f"group '{self.source[start : start + 3]}' is not supported", start)
+        on, off = found[1], found[2] or ""
         for flag in on + off:
-            if flag not in _FLAGS:
+            if flag not in "ism":
                 raise PatternError(f"flag '{flag}' is not supported; only i, s and m are", start)
         if len(set(on + off)) < len(on + off):
             raise PatternError("a flag is given twice", start)
         return (self.flags | set(on)) - set(off)
 
-    # quantifiers
-
     def _quantifier(self, character: str, start: int) -> None:
-        match self.before:
-            case _Before.NOTHING:
-                hint = f"write '\\{character}' for the character itself"
-                raise PatternError(f"nothing to repeat before '{character}'; {hint}", start)
-            case _Before.ASSERTION:
-                raise PatternError(f"'{character}' repeats an assertion, not text", start)
-            case _Before.QUANTIFIED:
-                raise PatternError(f"'{character}' repeats a repetition; group it first", start)
-        count = self._count(start) if character == "{" else 1
-        lazy = self._accept("?")
-        if not lazy and self._at("+"):
+        branch = self.open[-1].branches[-1]
+        if not branch or branch[-1].kind is _Kind.FLAGS:
+            hint = f"write '\\{character}' for the character"
+            raise PatternError(f"nothing to repeat before '{character}'; {hint}", start)
+        piece = branch.pop()
+        if piece.kind is not _Kind.ATOM:
+            what = "an assertion" if piece.kind is _Kind.ASSERTION else "a repetition"
+            raise PatternError(f"'{character}' repeats {what}", start)
+        low, high = self._counts(character, start)
+        if not self._accept("?") and self._at("+"):
             text = self.source[start : self.position + 1]
             raise PatternError(f"possessive quantifier '{text}' is not supported", start)
-        repeats = self.repeats * count
+        repeats = piece.repeats * max(high or low, 1)
         if repeats > MAX_REPEAT:
-            raise PatternError(f"a repetition of more than {MAX_REPEAT} is not supported", start)
-        self._emit(self.source[start : self.position], _Before.QUANTIFIED)
-        self._count_repeats(repeats)
+            raise PatternError(f"more than {MAX_REPEAT} repetitions", start)
+        if high is None or high > 1:
+            self._prepare_loop(piece, low, start)
+        nullable = piece.nullable or low == 0
+        quantified = replace(piece, kind=_Kind.QUANTIFIED, nullable=nullable, repeats=repeats)
+        self._emit(self.source[start : self.position], quantified)
 
-    def _count_repeats(self, repeats: int) -> None:
-        self.repeats = repeats
-        self.open[-1].repeats = max(self.open[-1].repeats, repeats)
-
-    def _count(self, start: int) -> int:
-        """The largest count of a `{...}`; at least 1, to weigh what it encloses."""
-        low = high = self._take_while(_DIGITS)
-        if self._accept(","):
-            high = self._take_while(_DIGITS) or low
-        if not low or not self._accept("}"):
-            hint = "write '\\{' for the character itself"
+    def _counts(self, character: str, start: int) -> tuple[int, int | None]:
+        """The bounds of a quantifier; no upper bound is None."""
+        if character != "{":
+            return {"*": (0, None), "+": (1, None), "?": (0, 1)}[character]
+        found = self._scan(_COUNT)
+        if found is None:
+            hint = "write '\\{' for the character"
             raise PatternError(f"'{{' begins no {{n}}, {{n,}} or {{n,m}}; {hint}", start)
-        if any(len(count) > 1 and count[0] == "0" for count in (low, high)):
-            raise PatternError("a repetition count begins with 0", start)
-        if any(len(count) > len(str(MAX_REPEAT)) for count in (low, high)):
-            raise PatternError(f"a repetition of more than {MAX_REPEAT} is not supported", start)
-        if int(high) < int(low):
-            raise PatternError("a repetition's bounds are in the wrong order", start)
-        return max(int(high), 1)
+        if max(len(found[1]), len(found[3] or "")) > len(str(MAX_REPEAT)):
+            raise PatternError(f"more than {MAX_REPEAT} repetitions", start)
+        low = int(found[1])
+        high = int(found[3]) if found[3] else None if found[2] else low
+        if high is not None and high < low:
+            raise PatternError("the repetition counts are in the wrong order", start)
+        return low, high
 
-    # classes
+    def _prepare_loop(self, piece: _Piece, low: int, start: int) -> None:
+        """Keep Java's shortcuts for repeated groups from giving answers of their own.
+
+        Java takes an iteration that matches nothing for the last one, even below the lower bound.
+        And its loop over a group of fixed length gets captures wrong, except those of a group that
+        stands at the top and encloses no other. A branch that never matches rules that loop out;
+        the general one is right, but takes stack for every iteration.
+        """
+        if piece.nullable and low > 1:
+            raise PatternError(
+                "a group that can match the empty text has a lower bound above 1", start
+            )
+        if piece.encloses_captures or (piece.captures and (len(self.open) > 1 or piece.nullable)):
+            self.output.insert(-1, f"|{_NO_CHARACTER}")
 
     def _class(self, start: int) -> None:
         negated = self._accept("^")
-        members: list[_Set] = []
-        first = True
-        while first or not self._accept("]"):
-            members.append(self._class_members(start, first))
-            first = False
+        members = [self._class_members(start, first=True)]
+        while not self._accept("]"):
+            members.append(self._class_members(start, first=False))
         ranges = tuple(span for member in members for span in member.ranges)
         if "i" in self.flags:
             ranges = _both_cases(ranges)
@@ -461,56 +463,53 @@ class _Parser:
         """One character, range or named set of a class."""
         start = self.position
         low = self._class_item(class_start)
-        bare = self.source[start : self.position]
-        if bare == "-" and not first and not self._at("]"):
+        written = self.source[start : self.position]
+        if written == "-" and not first and not self._at("]"):
             raise PatternError("'-' inside a class must be escaped", start)
-        if self._at("-") and not self._at("-]"):
-            self._reject_set_operation()
-            self.position += 1
-            high = self._class_item(class_start)
-            if isinstance(low, _Set) or isinstance(high, _Set) or bare in ("-", "]"):
-                raise PatternError("a range needs a character at both ends", start)
-            if high < low:
-                raise PatternError("a range's ends are in the wrong order", start)
-            return _Set(((low, high),))
-        return low if isinstance(low, _Set) else _Set(((low, low),))
+        if not self._at("-") or self._at("-]"):
+            return low if isinstance(low, _Set) else _Set(((low, low),))
+        self._reject_set_operation()
+        self.position += 1
+        high = self._class_item(class_start)
+        if isinstance(low, _Set) or isinstance(high, _Set) or written == "]":
+            raise PatternError("a range needs a character at both ends", start)
+        if high < low:
+            raise PatternError("the ends of the range are in the wrong order", start)
+        return _Set(((low, high),))
 
     def _class_item(self, class_start: int) -> int | _Set:
         self._reject_set_operation()
         start = self.position
-        character = self._take()
-        if not character:
-            raise PatternError("class '[' is not closed", class_start)
-        if character == "[":
-            return self._posix(start)
-        if character == "\\":
-            return self._escaped(start)
-        return self._code(character, start)
+        match self._take():
+            case "":
+                raise PatternError("class '[' is not closed", class_start)
+            case "[":
+                return self._posix(start)
+            case "\\":
+                return self._escaped(start)
+            case character:
+                return _code(ord(character), start)
 
     def _reject_set_operation(self) -> None:
-        for operation in _SET_OPERATIONS:
-            if self._at(operation):
-                raise PatternError(
-                    f"'{operation}' inside a class is a set operation in some engines; escape it",
-                    self.position,
-                )
+        found = _SET_OPERATION.match(self.source, self.position)
+        if found is not None:
+            message = f"'{found[0]}' inside a class is a set operation in some engines; escape it"
+            raise PatternError(message, self.position)
 
     def _posix(self, start: int) -> _Set:
-        if not self._accept(":"):
+        found = self._scan(_POSIX_NAME)
+        if found is None:
             raise PatternError("'[' inside a class must be escaped", start)
-        negated = self._accept("^")
-        name = self._take_while(_LETTERS)
-        if not self._accept(":]") or name not in _POSIX:
-            raise PatternError(f"unknown character class '[:{name}:]'", start)
-        return _Set(_complement(_POSIX[name]) if negated else _POSIX[name])
-
-    # escapes
+        if found[2] not in _POSIX:
+            raise PatternError(f"unknown character class '[{found[0]}'", start)
+        members = _POSIX[found[2]]
+        return _Set(_complement(members.ranges)) if found[1] else members
 
     def _escape(self, start: int) -> None:
         assertion = _ASSERTIONS.get(self.source[self.position : self.position + 1])
         if assertion is not None:
             self.position += 1
-            self._emit(assertion, _Before.ASSERTION)
+            self._emit_assertion(assertion)
             return
         value = self._escaped(start)
         if isinstance(value, _Set):
@@ -519,63 +518,44 @@ class _Parser:
             self._emit_character(value)
 
     def _escaped(self, start: int) -> int | _Set:
-        """What an escape stands for, in a class or outside; the backslash is already read."""
+        """What an escape stands for; the backslash is already read."""
         character = self._take()
         if character in _CONTROLS:
             return _CONTROLS[character]
         if character in _ESCAPABLE:
             return ord(character)
         if character in _PERL:
-            return _Set(_PERL[character])
+            return _PERL[character]
         if character.lower() in _PERL:
-            return _Set(_complement(_PERL[character.lower()]))
-        match character:
-            case "":
-                raise PatternError("the pattern ends with a lone '\\'", start)
-            case "x":
-                return self._hexadecimal(start)
-            case "p" | "P":
-                return self._category(character, start)
-        if character in _DIGITS - {"0"}:
-            raise PatternError(f"back-reference '\\{character}' is not supported", start)
-        message = f"escape '\\{character}' is not supported"
-        raise PatternError(_UNSUPPORTED_ESCAPES.get(character, message), start)
+            return _Set(_complement(_PERL[character.lower()].ranges))
+        if character == "x":
+            return self._hexadecimal(start)
+        if character in ("p", "P"):
+            return self._category(f"\\{character}", start)
+        if not character:
+            raise PatternError("the pattern ends with a lone '\\'", start)
+        kind = "back-reference" if character in "123456789k" else "escape"
+        hint = _ESCAPE_HINTS.get(character, "")
+        raise PatternError(f"{kind} '\\{character}' is not supported{hint}", start)
 
     def _hexadecimal(self, start: int) -> int:
-        if self._accept("{"):
-            digits = self._take_while(_HEX_DIGITS)
-            closed = self._accept("}")
-        else:
-            digits = self.source[self.position : self.position + 2]
-            self.position += len(digits)
-            closed = len(digits) == 2
-        if not digits or not closed or not _HEX_DIGITS.issuperset(digits):
+        found = self._scan(_HEXADECIMAL)
+        if found is None:
             raise PatternError("'\\x' needs two hexadecimal digits, or some in braces", start)
-        code = int(digits, 16)
-        if code > _LAST:
-            raise PatternError(f"'\\x{{{digits}}}' is beyond the last character", start)
-        return self._code(chr(code), start)
+        return _code(int(found[1] or found[2], 16), start)
 
-    def _code(self, character: str, start: int) -> int:
-        code = ord(character)
-        if _BEFORE_SURROGATES < code < _AFTER_SURROGATES:
-            raise PatternError("a surrogate is not a character", start)
-        return code
-
-    def _category(self, letter: str, start: int) -> _Set:
-        name = self._take()
-        if name == "{":
-            end = self.source.find("}", self.position)
-            if end < 0:
-                raise PatternError(f"'\\{letter}{{' is not closed", start)
-            name = self.source[self.position : end]
-            self.position = end + 1
+    def _category(self, escape: str, start: int) -> _Set:
+        found = self._scan(_CATEGORY)
+        name = "" if found is None else found[1] or found[2]
         if name not in _CATEGORIES:
-            raise PatternError(
-                f"'\\{letter}{{{name}}}' is not supported; "
-                "only Unicode general categories are, such as \\p{L}, \\p{Lu} or \\p{Nd}",
-                start,
-            )
-        if "i" in self.flags and name in _CASED:
-            raise PatternError(f"'\\{letter}{{{name}}}' is not supported under the flag i", start)
-        return _Set((), (f"\\{letter}{{{name}}}",))
+            hint = "only general categories are, such as \\p{L} or \\p{Lu}"
+            raise PatternError(f"'{escape}{{{name}}}' is not supported; {hint}", start)
+        if "i" in self.flags and name in _CASED_CATEGORIES:
+            raise PatternError(f"'{escape}{{{name}}}' is not supported under the flag i", start)
+        return _Set((), (f"{escape}{{{name}}}",))
+
+
+def _code(code: int, start: int) -> int:
+    if code > _LAST or 0xD800 <= code <= 0xDFFF:
+        raise PatternError(f"U+{code:04X} is not a character", start)
+    return code

@@ -301,6 +301,14 @@ def _printed(specifier: _Specifier, source: str, offset: int, pad: str) -> Item:
     return Item(source, offset, specifier.regex, lambda value: show(get(value)), specifier)
 
 
+def _applicable_derivations(read: set[str]) -> Iterator[_Derivation]:
+    known = set(read)
+    for derivation in _DERIVATIONS:
+        if derivation.target not in known and known.issuperset(derivation.sources):
+            known.add(derivation.target)
+            yield derivation
+
+
 @lru_cache(maxsize=512)
 def compile_pattern(text: str) -> Pattern:
     """Compile a pattern; PatternError if it has an unknown or unsupported specifier."""
@@ -308,12 +316,8 @@ def compile_pattern(text: str) -> Pattern:
     writers = tuple(item.write for item in items if item.write is not None)
     readers = tuple(item.specifier for item in items if item.specifier is not None)
     read = {reader.field for reader in readers}
-    derivations = []
-    known = set(read)
-    for derivation in _DERIVATIONS:
-        if derivation.target not in known and known.issuperset(derivation.sources):
-            derivations.append(derivation)
-            known.add(derivation.target)
+    derivations = tuple(_applicable_derivations(read))
+    known = read | {derivation.target for derivation in derivations}
     day = next((day for sources, day in _DAYS if known.issuperset(sources)), None)
     stamped = "unix_second" in known
     # Nanoseconds lose digits when they become microseconds. A 12-hour clock without am/pm, or the
@@ -330,7 +334,7 @@ def compile_pattern(text: str) -> Pattern:
         _writers=writers if len(writers) == len(items) else None,
         _regex=re.compile("".join(item.regex for item in items)),
         _readers=readers,
-        _derivations=tuple(derivations),
+        _derivations=derivations,
         _day=day,
         _checked=tuple(sorted(read - unchecked)),
     )
@@ -359,7 +363,7 @@ def check_format(text: str, has_time: bool | None) -> None:
 
 
 def _unprintable(pattern: Pattern, has_time: bool | None) -> PatternError:
-    culprit = next(i for i in pattern.items if i.write is None or (i.timed and not has_time))
+    culprit = next(i for i in pattern.items if i.write is None or (i.timed and has_time is False))
     if culprit.write is None:
         reason = "can only be read, not printed: values have no time zone"
     else:

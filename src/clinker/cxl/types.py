@@ -39,6 +39,7 @@ KIND_NAMES = {
     Kind.ARRAY: "Array",
     Kind.MAP: "Map",
 }
+NO_KIND = Kind(0)
 _EVERY_KIND = reduce(lambda a, b: a | b, Kind)
 
 

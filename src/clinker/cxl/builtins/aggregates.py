@@ -1,0 +1,248 @@
+"""Functions over all records of a group, used in aggregate nodes."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import TypeAlias, TypeVar
+
+from clinker.cxl.builtins.declare import Builtin, Param, Returns
+from clinker.cxl.failure import Failure, FailureKind
+from clinker.cxl.types import ANY, BOOL, FLOAT, INT, NO_KIND, NUMERIC, Kind, Type, array_of
+from clinker.cxl.values import Value, checked_int, kind_of, sort_key
+
+AGGREGATES: dict[str, Aggregate] = {}
+
+Number: TypeAlias = int | float
+
+_F = TypeVar("_F", bound=Callable[..., Value])
+
+
+@dataclass(frozen=True)
+class Aggregate(Builtin):
+    """Called with one list of values per parameter, in the order of the input."""
+
+    counts_rows: bool = False
+    """Whether `*` may stand for the argument."""
+
+
+def aggregate(
+    name: str,
+    returns: Returns,
+    *,
+    params: Iterable[Param],
+    fails: Iterable[FailureKind] = (),
+    counts_rows: bool = False,
+) -> Callable[[_F], _F]:
+    """Declare the decorated function as the aggregate `name`."""
+
+    def declare(function: _F) -> _F:
+        AGGREGATES[name] = Aggregate(
+            name, "aggregates", tuple(params), returns, frozenset(fails), function, counts_rows
+        )
+        return function
+
+    return declare
+
+
+def numeric_total(_: Type, args: tuple[Type, ...]) -> Type:
+    """Ints add up to an Int, Floats to a Float; the total of nothing is null."""
+    kinds = args[0].kinds & NUMERIC.kinds or NUMERIC.kinds
+    return Type(kinds).nullable()
+
+
+def one_of_them(_: Type, args: tuple[Type, ...]) -> Type:
+    return args[0].nullable()
+
+
+def list_of_them(_: Type, args: tuple[Type, ...]) -> Type:
+    return array_of(args[0])
+
+
+def without_nulls(values: Iterable[Value]) -> list[Value]:
+    return [value for value in values if value is not None]
+
+
+def exact_sum(numbers: Sequence[float]) -> float:
+    """The sum of floats, rounded once: the same in whatever order they come."""
+    try:
+        return math.fsum(numbers)
+    except (OverflowError, ValueError):  # a partial sum left the range, or inf met -inf
+        if any(not math.isfinite(n) for n in numbers):
+            return sum(numbers)
+    total = sum(map(Fraction, numbers), Fraction())
+    try:
+        return float(total)
+    except OverflowError:
+        return math.copysign(math.inf, total)
+
+
+@aggregate(
+    "sum", numeric_total, params=[Param("value", NUMERIC)], fails=[FailureKind.INTEGER_OVERFLOW]
+)
+def total(values: Sequence[Number | None]) -> Value:
+    """The sum of the values. Nulls are skipped; without any value the sum is null.
+
+    Ints give an Int, Floats a Float that does not depend on the order of the records.
+
+    >>> sum(x) given {"x": [1, 2, null, 4]}
+    7
+    >>> sum(x) given {"x": [0.1, 0.1, 0.1, 0.1, 0.1, 0.1, 0.1, 0.1, 0.1, 0.1]}
+    1.0
+    >>> sum(x) given {"x": [1, 2.5]}
+    3.5
+    >>> sum(x) given {"x": [null, null]}
+    null
+    >>> sum(x) given {"x": [9223372036854775807, 1]}
+    error: integer overflow in sum
+    """
+    numbers = [number for number in values if number is not None]
+    if not numbers:
+        return None
+    ints = [number for number in numbers if isinstance(number, int)]
+    if len(ints) == len(numbers):
+        return checked_int(sum(ints), "sum")
+    return exact_sum([float(number) for number in numbers])
+
+
+@aggregate("count", INT, params=[Param("value", ANY, optional=True)], counts_rows=True)
+def count(values: Sequence[Value]) -> Value:
+    """The number of records: `count(*)`. With an expression, of those where it is not null.
+
+    >>> count(*) given {"x": [1, null, 3]}
+    3
+    >>> count(x) given {"x": [1, null, 3]}
+    2
+    """
+    return len(without_nulls(values))
+
+
+@aggregate("avg", FLOAT.nullable(), params=[Param("value", NUMERIC)])
+def average(values: Sequence[Number | None]) -> Value:
+    """The arithmetic mean, always a Float. Nulls are skipped; without any value it is null.
+
+    >>> avg(x) given {"x": [1, 2, null]}
+    1.5
+    >>> avg(x) given {"x": [null]}
+    null
+    """
+    numbers = [float(n) for n in values if n is not None]
+    return exact_sum(numbers) / len(numbers) if numbers else None
+
+
+@aggregate("min", one_of_them, params=[Param("value", ANY)], fails=[FailureKind.AGGREGATE_TYPE])
+def smallest(values: Sequence[Value]) -> Value:
+    """The smallest value: of numbers, texts, dates or booleans. Nulls are skipped.
+
+    >>> min(x) given {"x": [3, null, 1.5]}
+    1.5
+    >>> min(x) given {"x": ["pear", "apple"]}
+    "apple"
+    """
+    found = _comparable("min", values)
+    return min(found, key=sort_key, default=None)
+
+
+@aggregate("max", one_of_them, params=[Param("value", ANY)], fails=[FailureKind.AGGREGATE_TYPE])
+def largest(values: Sequence[Value]) -> Value:
+    """The largest value: of numbers, texts, dates or booleans. Nulls are skipped.
+
+    >>> max(x) given {"x": [3, null, 1.5]}
+    3
+    >>> max(x) given {"x": [null]}
+    null
+    """
+    found = _comparable("max", values)
+    return max(found, key=sort_key, default=None)
+
+
+_ORDERED = (
+    NUMERIC.kinds,
+    Kind.STRING,
+    Kind.DATE | Kind.DATETIME,
+    Kind.BOOL,
+)
+
+
+def _comparable(name: str, values: Sequence[Value]) -> list[Value]:
+    found = without_nulls(values)
+    kinds = NO_KIND
+    for value in found:
+        kinds |= kind_of(value)
+    if not any(kinds in family for family in _ORDERED):
+        shown = Type(kinds)
+        raise Failure(FailureKind.AGGREGATE_TYPE, f"{name} cannot compare {shown}")
+    return found
+
+
+@aggregate("collect", list_of_them, params=[Param("value", ANY)])
+def collect(values: Sequence[Value]) -> Value:
+    """All values as an array, in the order of the input, nulls included.
+
+    >>> collect(x) given {"x": ["b", null, "a"]}
+    ["b", null, "a"]
+    """
+    return list(values)
+
+
+@aggregate(
+    "weighted_avg",
+    FLOAT.nullable(),
+    params=[Param("value", NUMERIC), Param("weight", NUMERIC)],
+)
+def weighted_average(values: Sequence[Number | None], weights: Sequence[Number | None]) -> Value:
+    """The sum of value times weight over the sum of weights.
+
+    Records with a null value or weight are skipped; null when the weights add up to zero.
+
+    >>> weighted_avg(price, qty) given {"price": [10.0, 20.0], "qty": [1, 3]}
+    17.5
+    >>> weighted_avg(price, qty) given {"price": [10.0], "qty": [0]}
+    null
+    """
+    pairs = [
+        (float(value), float(weight))
+        for value, weight in zip(values, weights, strict=True)
+        if value is not None and weight is not None
+    ]
+    weight_total = exact_sum([weight for _, weight in pairs])
+    if not weight_total:
+        return None
+    return exact_sum([value * weight for value, weight in pairs]) / weight_total
+
+
+@aggregate("first", one_of_them, params=[Param("value", ANY)])
+def first(values: Sequence[Value]) -> Value:
+    """The value of the group's first record in input order, null or not.
+
+    >>> first(x) given {"x": ["b", "a"]}
+    "b"
+    """
+    return values[0] if values else None
+
+
+@aggregate("last", one_of_them, params=[Param("value", ANY)])
+def last(values: Sequence[Value]) -> Value:
+    """The value of the group's last record in input order, null or not.
+
+    >>> last(x) given {"x": ["b", null]}
+    null
+    """
+    return values[-1] if values else None
+
+
+@aggregate("any", BOOL.nullable(), params=[Param("condition", BOOL)])
+def any_true(values: Sequence[Value]) -> Value:
+    """Whether the condition is true for at least one record. Nulls are skipped.
+
+    >>> any(x > 2) given {"x": [1, 2, 3, null]}
+    true
+    >>> any(x > 5) given {"x": [1, null]}
+    false
+    >>> any(x > 5) given {"x": [null]}
+    null
+    """
+    known = without_nulls(values)
+    return any(value is True for value in known) if known else None

@@ -1,0 +1,113 @@
+"""Methods of every value, null included: what it is, whether it is there, what to use instead."""
+
+from __future__ import annotations
+
+from clinker.cxl.builtins.declare import Param, method
+from clinker.cxl.types import ANY, BOOL, STRING, Type, unify
+from clinker.cxl.values import Value, kind_name
+
+
+@method("type_of", ANY, STRING, takes_null=True)
+def type_of(value: Value) -> str:
+    """The name of the value's type; null has the type `Null`.
+
+    >>> 42.type_of()
+    "Int"
+    >>> 4.2.type_of()
+    "Float"
+    >>> "hello".type_of()
+    "String"
+    >>> true.type_of()
+    "Bool"
+    >>> #2024-03-15#.type_of()
+    "Date"
+    >>> "2024-03-15T14:30:00".to_datetime().type_of()
+    "DateTime"
+    >>> [1, 2].type_of()
+    "Array"
+    >>> {"k": 1}.type_of()
+    "Map"
+    >>> null.type_of()
+    "Null"
+    """
+    return kind_name(value)
+
+
+@method("is_null", ANY, BOOL, takes_null=True)
+def is_null(value: Value) -> bool:
+    """Whether the value is null. An empty text is not null.
+
+    >>> null.is_null()
+    true
+    >>> 42.is_null()
+    false
+    >>> "".is_null()
+    false
+    """
+    return value is None
+
+
+@method("is_empty", ANY, BOOL, takes_null=True)
+def is_empty(value: Value) -> bool:
+    """Whether the value is null, an empty text or an empty array. A map is never empty.
+
+    >>> "".is_empty()
+    true
+    >>> "hello".is_empty()
+    false
+    >>> null.is_empty()
+    true
+    >>> [].is_empty()
+    true
+    >>> [null].is_empty()
+    false
+    >>> " ".is_empty()
+    false
+    >>> 0.is_empty()
+    false
+    >>> {}.is_empty()
+    false
+    """
+    return value is None or (isinstance(value, str | list) and not value)
+
+
+def _first_present(receiver: Type, args: tuple[Type, ...]) -> Type:
+    fallback = args[0]
+    return fallback if receiver.is_null else unify(receiver.without_null(), fallback)
+
+
+@method("catch", ANY, _first_present, params=[Param("fallback", takes_null=True)], takes_null=True)
+def catch(value: Value, fallback: Value) -> Value:
+    """The value, or `fallback` if it is null, like `??`. Errors are not caught.
+
+    >>> null.catch("default")
+    "default"
+    >>> "present".catch("default")
+    "present"
+    >>> "".catch("default")
+    ""
+    >>> null.catch(null)
+    null
+    >>> "n/a".try_int().catch(0)
+    0
+    """
+    return fallback if value is None else value
+
+
+def _unchanged(receiver: Type, _: tuple[Type, ...]) -> Type:
+    # The receiver's type comes without its null, which passes through like any value.
+    return receiver.nullable()
+
+
+@method("debug", ANY, _unchanged, params=[Param("label", STRING, takes_null=True)], takes_null=True)
+def debug(value: Value, _label: str | None) -> Value:
+    """The value itself; when tracing is on, it is logged under `label`, null included.
+
+    >>> 42.debug("check value")
+    42
+    >>> null.debug("check value")
+    null
+    >>> "ab".debug("before").upper().debug("after")
+    "AB"
+    """
+    return value

@@ -1,0 +1,554 @@
+"""Methods on text. Positions and lengths count characters, never bytes."""
+
+from __future__ import annotations
+
+import datetime as dt
+
+from clinker.cxl import patterns, strftime
+from clinker.cxl.builtins.declare import LiteralProblem, Param, method
+from clinker.cxl.failure import Failure, FailureKind
+from clinker.cxl.number_format import SpecError, compile_spec, format_number, format_text
+from clinker.cxl.types import ANY, ARRAY, BOOL, INT, STRING, Kind, Type, array_of
+from clinker.cxl.values import Value, kind_name, kind_of, text_of
+
+MAX_TEXT_BYTES = 10_485_760
+
+# Unicode's White_Space. Python's own strip also takes the separators U+001C to U+001F.
+_WHITE_SPACE = (
+    "\t\n\v\f\r \u0085\u00a0\u1680"
+    "\u2000\u2001\u2002\u2003\u2004\u2005\u2006\u2007\u2008\u2009\u200a"
+    "\u2028\u2029\u202f\u205f\u3000"
+)
+
+
+# --- Case and blanks ---
+
+
+@method("upper", STRING, STRING)
+def upper(text: str) -> str:
+    """All letters as capitals.
+
+    >>> "hello world".upper()
+    "HELLO WORLD"
+    >>> "Grüße".upper()
+    "GRÜSSE"
+    >>> "".upper()
+    ""
+    >>> null.upper()
+    null
+    """
+    return text.upper()
+
+
+@method("lower", STRING, STRING)
+def lower(text: str) -> str:
+    """All letters as small letters.
+
+    >>> "Hello World".lower()
+    "hello world"
+    >>> "ÉCOLE".lower()
+    "école"
+    """
+    return text.lower()
+
+
+@method("trim", STRING, STRING)
+def trim(text: str) -> str:
+    r"""The text without blanks, tabs and line breaks at both ends.
+
+    >>> " hello ".trim()
+    "hello"
+    >>> "\t a b \r\n".trim()
+    "a b"
+    >>> "   ".trim()
+    ""
+    """
+    return text.strip(_WHITE_SPACE)
+
+
+@method("trim_start", STRING, STRING)
+def trim_start(text: str) -> str:
+    """The text without blanks, tabs and line breaks at its start.
+
+    >>> " hello ".trim_start()
+    "hello "
+    """
+    return text.lstrip(_WHITE_SPACE)
+
+
+@method("trim_end", STRING, STRING)
+def trim_end(text: str) -> str:
+    """The text without blanks, tabs and line breaks at its end.
+
+    >>> " hello ".trim_end()
+    " hello"
+    """
+    return text.rstrip(_WHITE_SPACE)
+
+
+# --- Parts of a text ---
+
+
+@method("starts_with", STRING, BOOL, params=[Param("prefix", STRING)])
+def starts_with(text: str, prefix: str) -> bool:
+    """Whether the text starts with `prefix`. Every text starts with the empty one.
+
+    >>> "hello world".starts_with("hello")
+    true
+    >>> "hello world".starts_with("Hello")
+    false
+    >>> "hello".starts_with("")
+    true
+    >>> "hello".starts_with(null)
+    null
+    """
+    return text.startswith(prefix)
+
+
+@method("ends_with", STRING, BOOL, params=[Param("suffix", STRING)])
+def ends_with(text: str, suffix: str) -> bool:
+    """Whether the text ends with `suffix`. Every text ends with the empty one.
+
+    >>> "report.csv".ends_with(".csv")
+    true
+    >>> "report.csv".ends_with(".CSV")
+    false
+    >>> "report.csv".ends_with("")
+    true
+    """
+    return text.endswith(suffix)
+
+
+@method("contains", STRING, BOOL, params=[Param("substring", STRING)])
+def contains(text: str, substring: str) -> bool:
+    """Whether `substring`, taken literally, occurs in the text.
+
+    >>> "hello world".contains("lo wo")
+    true
+    >>> "hello".contains("l+")
+    false
+    >>> "hello".contains("")
+    true
+    """
+    return substring in text
+
+
+@method("replace", STRING, STRING, params=[Param("find", STRING), Param("replacement", STRING)])
+def replace(text: str, find: str, replacement: str) -> str:
+    """Every occurrence of `find`, taken literally, replaced. The empty text occurs around every
+    character.
+
+    >>> "foo-bar-baz".replace("-", "_")
+    "foo_bar_baz"
+    >>> "aaa".replace("aa", "b")
+    "ba"
+    >>> "a.b".replace(".", "$1")
+    "a$1b"
+    >>> "abc".replace("", "-")
+    "-a-b-c-"
+    >>> "abc".replace("b", null)
+    null
+    """
+    return text.replace(find, replacement)
+
+
+@method(
+    "substring", STRING, STRING, params=[Param("start", INT), Param("length", INT, optional=True)]
+)
+def substring(text: str, start: int, length: int | None = None) -> str:
+    """The part of the text from `start`, counted from 0, to its end or at most `length` characters
+    long. A negative `start` counts as 0, a negative `length` as not given.
+
+    >>> "hello world".substring(6)
+    "world"
+    >>> "hello world".substring(0, 5)
+    "hello"
+    >>> "hello".substring(3, 10)
+    "lo"
+    >>> "hello".substring(9)
+    ""
+    >>> "hello".substring(-3, 2)
+    "he"
+    >>> "hello".substring(1, -1)
+    "ello"
+    >>> "hello".substring(1, 0)
+    ""
+    >>> "hello".substring(1, null)
+    "ello"
+    """
+    start = max(start, 0)
+    return text[start:] if length is None or length < 0 else text[start : start + length]
+
+
+@method("left", STRING, STRING.nullable(), params=[Param("n", INT)])
+def left(text: str, n: int) -> str | None:
+    """The first `n` characters; null when `n` is negative.
+
+    >>> "hello world".left(5)
+    "hello"
+    >>> "hi".left(5)
+    "hi"
+    >>> "hi".left(0)
+    ""
+    >>> "hi".left(-1)
+    null
+    """
+    return text[:n] if n >= 0 else None
+
+
+@method("right", STRING, STRING.nullable(), params=[Param("n", INT)])
+def right(text: str, n: int) -> str | None:
+    """The last `n` characters; null when `n` is negative.
+
+    >>> "hello world".right(5)
+    "world"
+    >>> "hi".right(5)
+    "hi"
+    >>> "hi".right(0)
+    ""
+    >>> "hi".right(-1)
+    null
+    """
+    return text[max(len(text) - n, 0) :] if n >= 0 else None
+
+
+# --- Building texts ---
+
+
+def _within_limit(size: int) -> None:
+    if size > MAX_TEXT_BYTES:
+        detail = f"text of {size} bytes exceeds the limit of {MAX_TEXT_BYTES}"
+        raise Failure(FailureKind.STRING_TOO_LARGE, detail)
+
+
+def _padding(text: str, width: int, char: str) -> str:
+    """What `text` lacks to be `width` characters long."""
+    missing = width - len(text)
+    if missing <= 0:
+        return ""
+    pad = char[:1] or " "
+    _within_limit(len(text.encode()) + missing * len(pad.encode()))
+    return pad * missing
+
+
+_PADDING = [Param("width", INT), Param("char", STRING, optional=True)]
+_TOO_LARGE = [FailureKind.STRING_TOO_LARGE]
+
+
+@method("pad_left", STRING, STRING.nullable(), params=_PADDING, fails=_TOO_LARGE)
+def pad_left(text: str, width: int, char: str = " ") -> str | None:
+    """The text, lengthened to `width` characters by putting blanks, or the first character of
+    `char`, before it. A longer text stays as it is; a negative `width` gives null.
+
+    >>> "42".pad_left(5, "0")
+    "00042"
+    >>> "hi".pad_left(6)
+    "    hi"
+    >>> "hello".pad_left(3)
+    "hello"
+    >>> "42".pad_left(5, "xy")
+    "xxx42"
+    >>> "42".pad_left(4, "")
+    "  42"
+    >>> "é".pad_left(3, "ß")
+    "ßßé"
+    >>> "42".pad_left(-1)
+    null
+    >>> "".pad_left(10485761)
+    error: text of 10485761 bytes exceeds the limit of 10485760
+    """
+    return _padding(text, width, char) + text if width >= 0 else None
+
+
+@method("pad_right", STRING, STRING.nullable(), params=_PADDING, fails=_TOO_LARGE)
+def pad_right(text: str, width: int, char: str = " ") -> str | None:
+    """The text, lengthened to `width` characters by putting blanks, or the first character of
+    `char`, behind it. A longer text stays as it is; a negative `width` gives null.
+
+    >>> "hi".pad_right(6, ".")
+    "hi...."
+    >>> "hi".pad_right(4)
+    "hi  "
+    >>> "hello".pad_right(3, ".")
+    "hello"
+    >>> "hi".pad_right(-1)
+    null
+    """
+    return text + _padding(text, width, char) if width >= 0 else None
+
+
+@method("repeat", STRING, STRING.nullable(), params=[Param("n", INT)], fails=_TOO_LARGE)
+def repeat(text: str, n: int) -> str | None:
+    """The text `n` times in a row; null when `n` is negative.
+
+    >>> "ab".repeat(3)
+    "ababab"
+    >>> "ab".repeat(0)
+    ""
+    >>> "ab".repeat(-1)
+    null
+    >>> "ab".repeat(6000000)
+    error: text of 12000000 bytes exceeds the limit of 10485760
+    """
+    if n < 0:
+        return None
+    _within_limit(len(text.encode()) * n)
+    return text * n if text else ""
+
+
+@method("reverse", STRING, STRING)
+def reverse(text: str) -> str:
+    """The characters from last to first.
+
+    >>> "hello".reverse()
+    "olleh"
+    >>> "añ😀".reverse()
+    "😀ña"
+    """
+    return text[::-1]
+
+
+@method("length", STRING | ARRAY, INT)
+def length(value: str | list[Value]) -> int:
+    """The number of characters of a text, or of elements of an array.
+
+    >>> "hello".length()
+    5
+    >>> "".length()
+    0
+    >>> "né😀".length()
+    3
+    >>> ["a", null, "c"].length()
+    3
+    >>> null.trim().upper().length()
+    null
+    """
+    return len(value)
+
+
+# --- Texts and arrays ---
+
+
+@method("split", STRING, array_of(STRING), params=[Param("delimiter", STRING)])
+def split(text: str, delimiter: str) -> list[str]:
+    """The parts between the delimiters, which are taken literally. The empty delimiter stands
+    around every character.
+
+    >>> "a,b,c".split(",")
+    ["a", "b", "c"]
+    >>> "a,,b,".split(",")
+    ["a", "", "b", ""]
+    >>> "abc".split(",")
+    ["abc"]
+    >>> "".split(",")
+    [""]
+    >>> "a||b".split("||")
+    ["a", "b"]
+    >>> "abc".split("")
+    ["", "a", "b", "c", ""]
+    """
+    return text.split(delimiter) if delimiter else ["", *text, ""]
+
+
+@method("join", ARRAY, STRING, params=[Param("delimiter", STRING)])
+def join(values: list[Value], delimiter: str) -> str:
+    """The text forms of all elements, with the delimiter between them. Null shows as nothing.
+
+    >>> "a,b,c".split(",").join(" - ")
+    "a - b - c"
+    >>> [1, 2.0, true, null, #2024-03-15#].join("|")
+    "1|2|true||2024-03-15"
+    >>> [].join(",")
+    ""
+    >>> ["a", "b"].join("")
+    "ab"
+    """
+    return delimiter.join(map(text_of, values))
+
+
+@method("concat", STRING, STRING, params=[Param("args", ANY, takes_null=True, variadic=True)])
+def concat(text: str, *args: Value) -> str:
+    """The text followed by the text forms of all arguments. A null argument adds nothing.
+
+    >>> "hello".concat(" ", "world")
+    "hello world"
+    >>> "a".concat("b", "c", "d")
+    "abcd"
+    >>> "a".concat(null, "b")
+    "ab"
+    >>> "n = ".concat(1, ", x = ", 2.0)
+    "n = 1, x = 2"
+    >>> null.concat("b")
+    null
+    """
+    return text + "".join(map(text_of, args))
+
+
+# --- Regular expressions ---
+
+
+def _check_pattern(pattern: str, _: Type) -> None:
+    try:
+        patterns.compile_pattern(pattern)
+    except patterns.PatternError as problem:
+        raise LiteralProblem(str(problem), problem.offset) from None
+
+
+def _compiled(pattern: str) -> patterns.Pattern:
+    try:
+        return patterns.compile_pattern(pattern)
+    except patterns.PatternError as problem:
+        detail = f"invalid pattern '{pattern}': {problem}"
+        raise Failure(FailureKind.INVALID_PATTERN, detail, pattern) from None
+
+
+_PATTERN = Param("pattern", STRING, check=_check_pattern)
+_BAD_PATTERN = [FailureKind.INVALID_PATTERN]
+
+
+@method("matches", STRING, BOOL, params=[_PATTERN], fails=_BAD_PATTERN)
+def matches(text: str, pattern: str) -> bool:
+    """Whether the whole text matches a regular expression. Use `find` to look inside the text.
+
+    >>> "abc123".matches("^[a-z]+[0-9]+$")
+    true
+    >>> "abc123".matches("[a-z]+[0-9]+")
+    true
+    >>> "abc123".matches("[0-9]+")
+    false
+    >>> "ab".matches("a|ab")
+    true
+    >>> "".matches("[a-z]*")
+    true
+    >>> "abc".matches("(".concat("abc"))
+    error: invalid pattern '(abc': group '(' is not closed
+    """
+    return patterns.full_match(_compiled(pattern), text)
+
+
+@method("find", STRING, BOOL, params=[_PATTERN], fails=_BAD_PATTERN)
+def find(text: str, pattern: str) -> bool:
+    """Whether some part of the text matches a regular expression.
+
+    >>> "hello world 42".find("[0-9]+")
+    true
+    >>> "hello world".find("^world")
+    false
+    >>> "HELLO".find("(?i)ell")
+    true
+    >>> "".find("[0-9]")
+    false
+    """
+    return patterns.search(_compiled(pattern), text)
+
+
+@method(
+    "capture",
+    STRING,
+    STRING.nullable(),
+    params=[_PATTERN, Param("group", INT, optional=True)],
+    fails=_BAD_PATTERN,
+)
+def capture(text: str, pattern: str, group: int = 0) -> str | None:
+    """What a group holds in the first match of a regular expression; group 0 is the whole match.
+    Null without a match, and where the group does not exist or took no part.
+
+    >>> "order-12345".capture("order-([0-9]+)", 1)
+    "12345"
+    >>> "order-12345, order-678".capture("order-([0-9]+)")
+    "order-12345"
+    >>> "invoice".capture("order-([0-9]+)", 1)
+    null
+    >>> "b".capture("(a)|(b)", 1)
+    null
+    >>> "order-1".capture("order-([0-9]+)", 2)
+    null
+    >>> "order-1".capture("order-([0-9]+)", -1)
+    null
+    """
+    compiled = _compiled(pattern)
+    return patterns.capture(compiled, text, group) if group >= 0 else None
+
+
+# --- Formats ---
+
+
+def _check_kind(fmt: str, kind: Kind) -> None:
+    if kind in Kind.DATE | Kind.DATETIME:
+        strftime.check_format(fmt, has_time=kind is Kind.DATETIME)
+    else:
+        compile_spec(fmt, kind)
+
+
+def _check_format(fmt: str, receiver: Type) -> None:
+    """Refuse a format that suits none of the kinds the receiver may be of."""
+    problems = []
+    for kind in receiver.kinds & ~Kind.NULL if fmt else ():
+        try:
+            _check_kind(fmt, kind)
+        except (SpecError, strftime.PatternError) as problem:
+            problems.append(problem)
+        else:
+            return
+    if problems:
+        raise LiteralProblem(str(problems[0]), problems[0].offset)
+
+
+@method(
+    "format",
+    ANY,
+    STRING,
+    params=[Param("fmt", STRING, check=_check_format)],
+    fails=[FailureKind.INVALID_FORMAT],
+)
+def formatted(value: Value, fmt: str) -> str:
+    """The value as text in a given format; the empty format is the text form. Dates take strftime
+    formats; numbers `[[fill]align][sign][0][width][grouping][.precision][type]` with `,` or `_`
+    as grouping and the types d, f, e and %; other values an alignment (<, ^ or >) and a width.
+
+    >>> 42.format("")
+    "42"
+    >>> 1234567.891.format(",.2f")
+    "1,234,567.89"
+    >>> 42.format("05d")
+    "00042"
+    >>> 0.256.format(".1%")
+    "25.6%"
+    >>> 1234567.format("+,d")
+    "+1,234,567"
+    >>> (-5).format(".2f")
+    "-5.00"
+    >>> 12345.678.format(".3e")
+    "1.235e+04"
+    >>> 2.5.format(".0f")
+    "2"
+    >>> 1234.5.format("*>10_")
+    "***1_234.5"
+    >>> #2024-03-15#.format("%d.%m.%Y")
+    "15.03.2024"
+    >>> "2024-03-15T14:30:00".to_datetime().format("%H:%M")
+    "14:30"
+    >>> "hi".format("^6")
+    "  hi  "
+    >>> true.format(">6")
+    "  true"
+    >>> [1, null, "a"].format("")
+    "[1, , a]"
+    >>> null.format("05d")
+    null
+    >>> 1.5.format("d".concat(""))
+    error: invalid format 'd' for Float: type 'd' is for Ints; a Float takes f, e or %
+    """
+    if not fmt:
+        return text_of(value)
+    try:
+        match value:
+            case dt.date():
+                return strftime.format_value(value, strftime.compile_pattern(fmt))
+            case int() | float() if not isinstance(value, bool):
+                return format_number(value, compile_spec(fmt, kind_of(value)))
+            case _:
+                return format_text(text_of(value), compile_spec(fmt, kind_of(value)))
+    except (SpecError, strftime.PatternError) as problem:
+        detail = f"invalid format '{fmt}' for {kind_name(value)}: {problem}"
+        raise Failure(FailureKind.INVALID_FORMAT, detail, fmt) from None

@@ -1,0 +1,153 @@
+"""Modules: files of functions and constants that programs import with `use`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from clinker.cxl import ast
+from clinker.cxl.parser import Parsed, parse
+from clinker.diagnostics import Diagnostic, Label, Source, Span
+
+MAX_MODULE_BYTES = 1024 * 1024
+
+
+@dataclass(frozen=True)
+class Module:
+    """A parsed module file; unusable when it has diagnostics."""
+
+    source: Source
+    functions: dict[str, ast.Function]
+    constants: dict[str, ast.Let]
+    diagnostics: tuple[Diagnostic, ...]
+
+    def members(self) -> list[str]:
+        return [*self.functions, *self.constants]
+
+
+class ModuleLibrary:
+    """The modules under a rules directory, each read and parsed at most once."""
+
+    def __init__(self, root: Path) -> None:
+        self.root = root
+        self._loaded: dict[tuple[str, ...], Module | None] = {}
+
+    def file(self, path: tuple[str, ...]) -> Path:
+        return self.root.joinpath(*path).with_suffix(".cxl")
+
+    def load(self, path: tuple[str, ...]) -> Module | None:
+        """The module `a.b` of `use a.b`; None when its file cannot be read."""
+        if path not in self._loaded:
+            self._loaded[path] = self._read(path)
+        return self._loaded[path]
+
+    def available(self) -> list[str]:
+        """The dotted names of all modules there are."""
+        files = sorted(self.root.rglob("*.cxl")) if self.root.is_dir() else []
+        return [".".join(f.relative_to(self.root).with_suffix("").parts) for f in files]
+
+    def _read(self, path: tuple[str, ...]) -> Module | None:
+        file = self.file(path)
+        try:
+            data = file.read_bytes()
+        except OSError:
+            return None
+        return parse_module(read_source(str(file), data))
+
+
+def read_source(name: str, data: bytes) -> Source:
+    """Bytes of a CXL file as a source; invalid UTF-8 survives for the lexer to report."""
+    return Source(name, data.decode("utf-8", "surrogateescape"))
+
+
+def parse_module(source: Source) -> Module:
+    return module_from(parse(source, MAX_MODULE_BYTES))
+
+
+def module_from(parsed: Parsed) -> Module:
+    """The module in a parsed file, with everything wrong about it reported."""
+    return _ModuleBuilder(parsed).build()
+
+
+class _ModuleBuilder:
+    def __init__(self, parsed: Parsed) -> None:
+        self.source = parsed.source
+        self.statements = parsed.program.statements
+        self.diagnostics = list(parsed.diagnostics)
+        self.functions: dict[str, ast.Function] = {}
+        self.constants: dict[str, ast.Let] = {}
+
+    def build(self) -> Module:
+        for statement in self.statements:
+            self.add(statement)
+        if not self.diagnostics:
+            self.reject_cycles()
+        return Module(self.source, self.functions, self.constants, tuple(self.diagnostics))
+
+    def add(self, statement: ast.Statement) -> None:
+        if not isinstance(statement, ast.Function | ast.Let):
+            keyword = self.source.text[statement.span.start :].split(maxsplit=1)[0]
+            self.error(
+                f"'{keyword}' is not allowed in a module",
+                statement.span,
+                help="a module holds only `fn` and `let`",
+            )
+            return
+        earlier = self.functions.get(statement.name) or self.constants.get(statement.name)
+        if earlier:
+            self.error(
+                f"'{statement.name}' is defined twice",
+                statement.name_span,
+                Label(self.source.at(earlier.name_span), "first defined here"),
+            )
+        elif isinstance(statement, ast.Function):
+            self.check_params(statement)
+            self.functions[statement.name] = statement
+        else:
+            self.constants[statement.name] = statement
+
+    def check_params(self, function: ast.Function) -> None:
+        repeated = {p for p in function.params if function.params.count(p) > 1}
+        for name in sorted(repeated):
+            self.error(f"the parameter '{name}' is named twice", function.name_span)
+
+    def error(self, message: str, span: Span, *secondary: Label, help: str | None = None) -> None:
+        label = Label(self.source.at(span))
+        self.diagnostics.append(Diagnostic("resolve", message, label, secondary, help))
+
+    def reject_cycles(self) -> None:
+        """Members are inlined where they are used, so none may lead back to itself."""
+        uses = dict(self.uses())
+        for name in uses:
+            if name in _reachable(name, uses):
+                member = self.functions.get(name) or self.constants[name]
+                self.error(
+                    f"'{name}' refers to itself",
+                    member.name_span,
+                    help="functions and constants cannot be recursive",
+                )
+
+    def uses(self) -> Iterator[tuple[str, set[str]]]:
+        for name, function in self.functions.items():
+            yield name, set(_references(function.body)) - set(function.params)
+        for name, constant in self.constants.items():
+            yield name, set(_references(constant.value))
+
+
+def _reachable(start: str, uses: Mapping[str, set[str]]) -> set[str]:
+    found: set[str] = set()
+    todo = [start]
+    while todo:
+        members = uses.get(todo.pop(), set())
+        todo.extend(members - found)
+        found |= members
+    return found
+
+
+def _references(node: ast.Node) -> Iterator[str]:
+    """The names a tree calls or reads."""
+    if isinstance(node, ast.FunctionCall | ast.Name):
+        yield node.name
+    for child in ast.children(node):
+        yield from _references(child)
