@@ -34,7 +34,11 @@ System: TypeAlias = Mapping[tuple[str, tuple[str, ...]], Value]
 """Values of system variables, by namespace and path."""
 
 
-def _utc_now() -> dt.datetime:
+Results: TypeAlias = Mapping[typed.Expr, "Value | Failure"]
+"""Values of aggregates and window functions, which are computed before the program runs."""
+
+
+def utc_now() -> dt.datetime:
     return dt.datetime.now(dt.UTC).replace(tzinfo=None)
 
 
@@ -47,7 +51,7 @@ class Surroundings:
     """What a program reaches besides its record."""
 
     system: System = field(default_factory=dict)
-    clock: Callable[[], dt.datetime] = _utc_now
+    clock: Callable[[], dt.datetime] = utc_now
     trace: Callable[[TraceLevel, str], None] = _ignore
     max_expansion: int = DEFAULT_MAX_EXPANSION
 
@@ -64,7 +68,7 @@ class Frame:
         *,
         inputs: Mapping[str, Record] | None = None,
         meta: Record | None = None,
-        results: Mapping[typed.Expr, Value] | None = None,
+        results: Results | None = None,
     ) -> None:
         self.record = record
         self.inputs = inputs or {}
@@ -72,7 +76,6 @@ class Frame:
         self.locals: dict[typed.Symbol, Value] = {}
         self.meta: dict[str, Value] = dict(meta or {})
         self.results = results or {}
-        """Values of aggregates and window functions, which are computed beforehand."""
 
 
 Evaluate: TypeAlias = Callable[[Frame], Value]
@@ -429,6 +432,8 @@ class Outcome:
 
     records: list[Emitted]
     dropped: Dropped | None = None
+    fanned_out: bool = False
+    """Whether the program emits any number of records for one."""
 
 
 @dataclass
@@ -456,7 +461,7 @@ class RowProgram:
         meta: Record | None = None,
         *,
         inputs: Mapping[str, Record] | None = None,
-        results: Mapping[typed.Expr, Value] | None = None,
+        results: Results | None = None,
     ) -> Outcome:
         """Run on one record; raises the `Failure` that rejects it."""
         frame = Frame(record, self.surroundings, inputs=inputs, meta=meta, results=results)
@@ -468,7 +473,7 @@ class RowProgram:
             return Outcome([], drop.reason)
         if not self.fans_out:
             emission.given.append(Emitted(emission.fields, frame.meta))
-        return Outcome(emission.given)
+        return Outcome(emission.given, fanned_out=self.fans_out)
 
     def _step(self, statement: typed.Statement) -> _Step:
         match statement:

@@ -177,7 +177,10 @@ def _children(node: ast.Node) -> Iterator[ast.Node]:
 
 
 class _Level(enum.IntEnum):
-    """How tightly an expression holds together; OPEN ones swallow all that follows them."""
+    """How tightly an expression holds together.
+
+    An OPEN one swallows all that follows it; nothing but parentheses makes one ENCLOSED.
+    """
 
     OPEN = enum.auto()
     COALESCE = enum.auto()
@@ -188,6 +191,7 @@ class _Level(enum.IntEnum):
     MULTIPLY = enum.auto()
     UNARY = enum.auto()
     POSTFIX = enum.auto()
+    ENCLOSED = enum.auto()
 
     @property
     def next(self) -> _Level:
@@ -282,8 +286,17 @@ _FRESH_LINE = (ast.Binary, ast.Logic, ast.If, ast.Literal)
 # As the only argument, these open their bracket right behind the one of the call.
 _BRACKETED = (ast.ArrayLiteral, ast.MapLiteral, ast.Match)
 
-# A message that would be read as a level and its message.
-_LOOKS_LIKE_LEVEL = re.compile(rf"(?:{'|'.join(ast.TraceLevel)}) ?[-(\[]")
+_LOOKS_LIKE_LEVEL_AND_MESSAGE = re.compile(rf"(?:{'|'.join(ast.TraceLevel)}) ?[-(\[]")
+
+
+def _message_level(trace: ast.Trace) -> _Level:
+    """How tightly a message without a guard has to hold together to be read as one."""
+    if isinstance(trace.message, ast.If) and not trace.message.otherwise:
+        return _Level.COALESCE
+    if trace.level is ast.TraceLevel.TRACE:
+        text = format_expression(trace.message)
+        return _Level.ENCLOSED if _LOOKS_LIKE_LEVEL_AND_MESSAGE.match(text) else _Level.OPEN
+    return _Level.OPEN
 
 
 def _parentheses(doc: Doc) -> Doc:
@@ -384,16 +397,11 @@ class _Writer:
         return head, body, Line("") if lines or opening else "", "}"
 
     def trace(self, statement: ast.Trace) -> Doc:
-        message, guard = statement.message, statement.guard
-        head: Doc = "trace"
-        if statement.level is not ast.TraceLevel.TRACE or (
-            not guard and _LOOKS_LIKE_LEVEL.match(format_expression(message))
-        ):
-            head = f"trace {statement.level}"
-        if guard:
-            head = head, " if ", self.condition(guard), " then"
-        is_whole_conditional = isinstance(message, ast.If) and message.otherwise and not guard
-        return self.led_by(head, message, _Level.OPEN if is_whole_conditional else _Level.COALESCE)
+        level = "" if statement.level is ast.TraceLevel.TRACE else f" {statement.level}"
+        if not statement.guard:
+            return self.led_by(f"trace{level}", statement.message, _message_level(statement))
+        head = f"trace{level} if ", self.condition(statement.guard), " then"
+        return self.led_by(head, statement.message, _Level.COALESCE)
 
     # Expressions in their surroundings
 

@@ -61,6 +61,14 @@ def read_source(name: str, data: bytes) -> Source:
     return Source(name, data.decode("utf-8", "surrogateescape"))
 
 
+def holds_module(program: ast.Program) -> bool:
+    """Whether a file is a module: it declares functions and no statement that runs."""
+    statements = program.statements
+    return any(isinstance(s, ast.Function) for s in statements) and all(
+        isinstance(s, ast.Function | ast.Let) for s in statements
+    )
+
+
 def parse_module(source: Source) -> Module:
     return module_from(parse(source, MAX_MODULE_BYTES))
 

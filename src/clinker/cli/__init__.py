@@ -1,0 +1,1 @@
+"""The command lines: argument parsing and printing, nothing else."""

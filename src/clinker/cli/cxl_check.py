@@ -1,0 +1,51 @@
+"""`cxl check`"""
+
+from __future__ import annotations
+
+import sys
+from argparse import Namespace
+from collections.abc import Sequence
+from pathlib import Path
+
+from clinker.cli.inputs import read_program, read_schema
+from clinker.cxl.modules import ModuleLibrary, holds_module, module_from
+from clinker.cxl.parser import parse
+from clinker.cxl.resolve import OPEN_ROW, Context
+from clinker.cxl.typecheck import check, check_module
+from clinker.diagnostics import Diagnostic, Source
+from clinker.diagnostics.render import print_diagnostics, render_json
+
+
+def run(args: Namespace) -> int:
+    source = read_program(args.file)
+    context = Context(
+        row=read_schema(args.schema) if args.schema else OPEN_ROW,
+        modules=ModuleLibrary(Path(args.rules_path)),
+        pipeline=None,
+        source=None,
+        record=None,
+        vars=None,
+        config=None,
+    )
+    found = findings(source, context)
+    failed = report(found, args.format)
+    if not failed and args.format == "text":
+        print(f"ok: {source.name} is valid")
+    return 1 if failed else 0
+
+
+def findings(source: Source, context: Context) -> list[Diagnostic]:
+    """Everything there is to say about a program or a module."""
+    parsed = parse(source)
+    if holds_module(parsed.program):
+        return check_module(module_from(parsed))
+    return check(parsed, context).diagnostics
+
+
+def report(diagnostics: Sequence[Diagnostic], form: str) -> bool:
+    """Print diagnostics the way the user asked for; whether there was an error."""
+    if form == "json":
+        sys.stdout.write(render_json(diagnostics))
+    else:
+        print_diagnostics(diagnostics)
+    return any(d.is_error for d in diagnostics)

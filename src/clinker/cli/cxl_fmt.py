@@ -1,0 +1,50 @@
+"""`cxl fmt`"""
+
+from __future__ import annotations
+
+import sys
+from argparse import Namespace
+from pathlib import Path
+
+from clinker.cli.cxl_check import report
+from clinker.cli.inputs import STANDARD_INPUT, InputError, read_program
+from clinker.cxl.format import format_program
+from clinker.cxl.parser import parse
+
+
+def run(args: Namespace) -> int:
+    if args.write and STANDARD_INPUT in args.files:
+        raise InputError("--write needs files; standard input cannot be rewritten")
+    return max(_format(path, args) for path in args.files)
+
+
+def _format(path: str, args: Namespace) -> int:
+    source = read_program(path)
+    parsed = parse(source)
+    if parsed.diagnostics:
+        report(parsed.diagnostics, args.format)
+        return 1
+    text = format_program(parsed)
+    if args.check:
+        if text == source.text:
+            return 0
+        print(f"would reformat {path}", file=sys.stderr)
+        return 1
+    if not args.write:
+        sys.stdout.write(text)
+    elif text != source.text:
+        _replace(Path(path), text)
+        print(f"reformatted {path}", file=sys.stderr)
+    return 0
+
+
+def _replace(path: Path, text: str) -> None:
+    """Put the new text in place of the file at once, so that no reader sees half of it."""
+    aside = path.with_name(path.name + ".tmp")
+    try:
+        aside.write_bytes(text.encode())
+        aside.chmod(path.stat().st_mode)
+        aside.replace(path)
+    except OSError as problem:
+        aside.unlink(missing_ok=True)
+        raise InputError(f"cannot write '{path}': {problem.strerror}") from problem

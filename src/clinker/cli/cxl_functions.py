@@ -1,0 +1,94 @@
+"""`cxl functions`: the built-ins as their declarations describe them."""
+
+from __future__ import annotations
+
+import sys
+from argparse import Namespace
+from collections.abc import Iterator, Sequence
+
+from clinker.cxl.builtins import AGGREGATES, METHODS, WINDOW_FUNCTIONS
+from clinker.cxl.builtins.aggregates import Aggregate
+from clinker.cxl.builtins.declare import Builtin, Method
+from clinker.cxl.builtins.windows import WindowFunction
+from clinker.diagnostics.suggest import did_you_mean
+
+_TITLES = {
+    "strings": "String methods",
+    "numeric": "Numeric methods",
+    "dates": "Date and time methods",
+    "conversion": "Conversion methods",
+    "introspection": "Introspection",
+    "paths": "Path methods",
+    "arrays": "Array methods",
+    "maps": "Map methods",
+    "aggregates": "Aggregate functions",
+    "windows": "Window functions",
+}
+
+
+def run(args: Namespace) -> int:
+    if args.name is None:
+        _list()
+        return 0
+    name = args.name.removeprefix("$window.").removesuffix("()")
+    found = [builtin for builtin in every_builtin() if builtin.name == name]
+    if not found:
+        help = did_you_mean(name, sorted({b.name for b in every_builtin()}))
+        print(f"error: unknown built-in '{args.name}'", file=sys.stderr)
+        if help:
+            print(f"  help: {help}", file=sys.stderr)
+        return 1
+    print("\n\n".join(_page(builtin) for builtin in found))
+    return 0
+
+
+def every_builtin() -> Iterator[Builtin]:
+    for overloads in METHODS.values():
+        yield from overloads
+    yield from AGGREGATES.values()
+    yield from WINDOW_FUNCTIONS.values()
+
+
+def heading(builtin: Builtin) -> str:
+    """The call as a user writes it, with its types."""
+    match builtin:
+        case Method():
+            return f"{builtin.receiver}.{builtin.signature}"
+        case WindowFunction():
+            return f"$window.{builtin.signature}"
+        case Aggregate(counts_rows=True):
+            return f"{builtin.name}(*), {builtin.signature}"
+        case _:
+            return builtin.signature
+
+
+def _list() -> None:
+    families: dict[str, list[Builtin]] = {family: [] for family in _TITLES}
+    for builtin in every_builtin():
+        families[builtin.family].append(builtin)
+    for family, title in _TITLES.items():
+        print(f"{title} ({len(families[family])})")
+        _print_table([(heading(b), _summary(b)) for b in families[family]])
+        print()
+    print("Run `cxl functions NAME` for the details and examples of one of them.")
+
+
+def _print_table(rows: Sequence[tuple[str, str]]) -> None:
+    width = max(len(left) for left, _ in rows)
+    for left, right in rows:
+        print(f"  {left:<{width}}  {right}")
+
+
+def _summary(builtin: Builtin) -> str:
+    """The first sentence of the documentation."""
+    first_paragraph = " ".join(builtin.documentation.split("\n\n")[0].split())
+    sentence, period, _ = first_paragraph.partition(". ")
+    return sentence + "." if period else first_paragraph
+
+
+def _page(builtin: Builtin) -> str:
+    lines = [heading(builtin), "", builtin.documentation, "", "Examples:"]
+    for example in builtin.examples:
+        given = f"   given {example.given}" if example.given else ""
+        lines += [f"  {example.expression}{given}", f"    {example.expected}"]
+    return "\n".join(lines)

@@ -1,0 +1,99 @@
+"""What a user hands to the `cxl` command: programs, fields, records, schemas."""
+
+from __future__ import annotations
+
+import json
+import math
+import re
+import sys
+from collections.abc import Iterable
+from pathlib import Path
+
+from clinker.cxl.modules import read_source
+from clinker.cxl.resolve import Row
+from clinker.cxl.values import MAX_INT, MIN_INT, Value
+from clinker.diagnostics import Source
+
+STANDARD_INPUT = "-"
+
+_INT = re.compile(r"[+-]?[0-9]+")
+_FLOAT = re.compile(r"[+-]?(?:[0-9]+\.[0-9]*|\.[0-9]+|[0-9]+(?=[eE]))(?:[eE][+-]?[0-9]+)?")
+
+
+class InputError(Exception):
+    """Something given on the command line cannot be read."""
+
+
+def read_program(path: str) -> Source:
+    """The program in a file, or on standard input for `-`."""
+    if path == STANDARD_INPUT:
+        return read_source("<stdin>", sys.stdin.buffer.read())
+    try:
+        return read_source(path, Path(path).read_bytes())
+    except OSError as problem:
+        raise InputError(f"cannot read '{path}': {problem.strerror}") from problem
+
+
+def parse_assignments(option: str, given: Iterable[str]) -> dict[str, Value]:
+    """`name=value` pairs, the values' types inferred."""
+    found: dict[str, Value] = {}
+    for text in given:
+        name, equals, value = text.partition("=")
+        if not equals or not name:
+            raise InputError(f"{option} must be name=value, got '{text}'")
+        found[name] = infer(value)
+    return found
+
+
+def infer(text: str) -> Value:
+    if text in ("true", "false"):
+        return text == "true"
+    if text == "null":
+        return None
+    if _INT.fullmatch(text):
+        return _bounded_int(text)
+    if _FLOAT.fullmatch(text):
+        return float(text)
+    return text
+
+
+def _bounded_int(text: str) -> int | float:
+    number = float(text)
+    if abs(number) > 2.0**64:
+        return number
+    exact = int(text)
+    return exact if MIN_INT <= exact <= MAX_INT else number
+
+
+def parse_record(text: str) -> dict[str, Value]:
+    """A record given as a JSON object."""
+
+    def reject(constant: str) -> float:
+        raise InputError(f"invalid JSON record: {constant} is not JSON")
+
+    try:
+        record = json.loads(text, parse_int=_bounded_int, parse_constant=reject)
+    except json.JSONDecodeError as problem:
+        raise InputError(f"invalid JSON record: {problem}") from problem
+    except RecursionError as problem:
+        raise InputError("invalid JSON record: nested too deeply") from problem
+    if not isinstance(record, dict):
+        raise InputError("--record must be a JSON object")
+    return record
+
+
+def as_json(value: Value) -> object:
+    """A value as `json.dumps` takes it: dates as ISO text, NaN and infinities as null."""
+    if isinstance(value, float) and not math.isfinite(value):
+        return None
+    if isinstance(value, list):
+        return [as_json(item) for item in value]
+    if isinstance(value, dict):
+        return {key: as_json(item) for key, item in value.items()}
+    isoformat = getattr(value, "isoformat", None)
+    return isoformat() if isoformat else value
+
+
+def read_schema(path: str) -> Row:
+    """The columns a schema file declares."""
+    raise NotImplementedError(path)
