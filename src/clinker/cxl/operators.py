@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from clinker.cxl.ast import EQUALITY_OPS, ORDERING_OPS, BinaryOp, UnaryOp
 from clinker.cxl.failure import FailureKind
-from clinker.cxl.types import BOOL, NO_KIND, Kind, Type, unify
+from clinker.cxl.types import BOOL, NO_KIND, Kind, Type
 
 _NUMBERS = Kind.INT | Kind.FLOAT
 _INSTANTS = Kind.DATE | Kind.DATETIME
@@ -23,9 +23,7 @@ class Ruling:
 
 
 def binary(op: BinaryOp, left: Type, right: Type) -> Ruling | None:
-    """The ruling on `left op right`; None when no operands of these types can ever work."""
-    if op is BinaryOp.COALESCE:
-        return Ruling(unify(left.without_null(), right) if not left.is_null else right)
+    """The ruling on a comparison or an arithmetic operation; None when it can never work."""
     if op in EQUALITY_OPS:
         return _equality(left, right)
     if op in ORDERING_OPS:

@@ -434,18 +434,18 @@ class _Parser:
         return low, high
 
     def _prepare_loop(self, piece: _Piece, low: int, start: int) -> None:
-        """Keep Java's shortcuts for repeated groups from giving answers of their own.
+        """Refuse or rewrite the repeated groups that Java and Python answer differently.
 
-        Java takes an iteration that matches nothing for the last one, even below the lower bound.
-        And its loop over a group of fixed length gets captures wrong, except those of a group that
-        stands at the top and encloses no other. A branch that never matches rules that loop out;
-        the general one is right, but takes stack for every iteration.
+        They disagree on an iteration that matches the empty text: whether it sets captures, and in
+        Java it is always the last one. And Java's loop over a group of fixed length gets captures
+        wrong, except those of a group that stands at the top and encloses no other; a branch that
+        never matches makes Java take its general loop.
         """
         if piece.nullable and low > 1:
-            raise PatternError(
-                "a group that can match the empty text has a lower bound above 1", start
-            )
-        if piece.encloses_captures or (piece.captures and (len(self.open) > 1 or piece.nullable)):
+            raise PatternError("a group that can be empty is repeated more than once", start)
+        if piece.nullable and (piece.captures or piece.encloses_captures):
+            raise PatternError("a repeated group that can be empty captures; write '(?:'", start)
+        if piece.encloses_captures or (piece.captures and len(self.open) > 1):
             self.output.insert(-1, f"|{_NO_CHARACTER}")
 
     def _class(self, start: int) -> None:

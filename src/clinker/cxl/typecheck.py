@@ -8,9 +8,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
-from clinker.cxl import ast, calls, operators, typed
+from clinker.cxl import ast, calls, inlining, names, operators, typed, window_calls
 from clinker.cxl.failure import FailureKind
 from clinker.cxl.modules import Module
 from clinker.cxl.parser import Parsed, ParsedExpression
@@ -34,7 +34,6 @@ from clinker.cxl.types import (
     unify_all,
 )
 from clinker.diagnostics import Diagnostic, Label, Severity, Source, Span, in_reading_order
-from clinker.diagnostics.suggest import did_you_mean
 
 CONVERT_HELP = "convert one operand — use .to_int() or .to_string()"
 
@@ -82,7 +81,7 @@ def check_module(module: Module) -> list[Diagnostic]:
     """Check a module on its own, its parameters being of unknown type."""
     checker = Checker(module.source, Context())
     if not any(d.is_error for d in module.diagnostics):
-        calls.check_members(checker, module)
+        inlining.check_members(checker, module)
     return in_reading_order([*module.diagnostics, *checker.diagnostics])
 
 
@@ -93,7 +92,7 @@ class Checker:
         self.row: Row = context.row
         self.scope = Scope()
         self.emitted = Scope()
-        """The fields emitted so far by an aggregate program, visible to its later emits only."""
+        """The fields emitted so far; in an aggregate program only its later emits see them."""
         self.at_group = False
         """Whether the expression at hand sees a whole group instead of one record."""
         self.meta: dict[str, Type] = {}
@@ -105,8 +104,9 @@ class Checker:
         self.inlined = 0
         self.target: str | None = None
         self.target_value: ast.Expr | None = None
-        self.defined_later: dict[str, Span] = {}
-        self.later_lets: set[str] = set()
+        self.definitions: dict[str, Span] = {}
+        """Where the program first defines each name, to tell `not defined yet` from unknown."""
+        self.lets: set[str] = set()
         self.fanned_out = False
         self.diagnostics: list[Diagnostic] = []
 
@@ -136,16 +136,26 @@ class Checker:
 
     def require(self, expression: typed.Expr, expected: Type, what: str) -> None:
         """Report unless some value of the expression is of the expected type."""
-        if not expression.type.maybe(expected.kinds | Kind.NULL):
-            shown = expression.location
-            found = Diagnostic(
-                "typecheck",
-                f"{what} must be {expected}, got {expression.type}",
-                Label(shown),
-                tuple(reversed(self.called_from)),
-                help="compare it with something" if expected == BOOL else None,
-            )
-            self.diagnostics.append(found)
+        if not expression.type.is_null and not expression.type.maybe(expected.kinds):
+            message = f"{what} must be {expected}, got {expression.type}"
+            self.mistyped(expression, message, "compare it with something")
+
+    def mistyped(self, expression: typed.Expr, message: str, help: str) -> None:
+        """Report an expression that was checked already, perhaps in a module."""
+        label = Label(expression.location)
+        where = tuple(reversed(self.called_from))
+        self.diagnostics.append(Diagnostic("typecheck", message, label, where, help))
+
+    @property
+    def in_foreign_window(self) -> bool:
+        """Whether names stand for the columns of another source's window."""
+        return self.row is not self.context.row
+
+    def check_all(self, nodes: Sequence[ast.Expr]) -> None:
+        """Report what is wrong inside the parts of something that is itself wrong."""
+        for node in nodes:
+            if not isinstance(node, ast.Closure | ast.Star):
+                self.expr(node)
 
     @contextmanager
     def within(self, **changes: object) -> Iterator[None]:
@@ -162,12 +172,12 @@ class Checker:
     # Statements
 
     def program(self, program: ast.Program) -> tuple[typed.Statement, ...]:
-        self.defined_later = {
+        self.definitions = {
             s.name: s.name_span
             for s in reversed(program.statements)
             if isinstance(s, ast.Let | ast.Emit)
         }
-        self.later_lets = {s.name for s in program.statements if isinstance(s, ast.Let)}
+        self.lets = {s.name for s in program.statements if isinstance(s, ast.Let)}
         return self.statements(program.statements)
 
     def statements(self, statements: Sequence[ast.Statement]) -> tuple[typed.Statement, ...]:
@@ -197,7 +207,7 @@ class Checker:
             case ast.Use():
                 if not first:
                     self.error("resolve", "'use' must come before all other statements", node.span)
-                calls.use(self, node)
+                inlining.use(self, node)
             case ast.Function():
                 self.error(
                     "resolve",
@@ -228,9 +238,8 @@ class Checker:
         with self.within(at_group=self.context.kind is ProgramKind.AGGREGATE):
             value = self.value(node.name, node.value)
         symbol = typed.Symbol(node.name, value.type, typed.Role.EMIT, value)
-        if self.context.kind is ProgramKind.AGGREGATE:
-            self.emitted.bind(symbol)
-        else:
+        self.emitted.bind(symbol)
+        if self.context.kind is not ProgramKind.AGGREGATE:
             self.scope.bind(symbol)
         return typed.Emit(self.source.at(node.span), symbol, value)
 
@@ -256,8 +265,6 @@ class Checker:
                 f"emit each needs an Array, got {source.type}",
                 node.source.span,
             )
-        if not source.type.only(Kind.ARRAY):
-            source = self.failing_with(source, FailureKind.TYPE_MISMATCH)
         element_type = source.type.element_type
         if node.outer:
             element_type = element_type.nullable()
@@ -270,9 +277,6 @@ class Checker:
             body = self.statements(node.body)
         self.fanned_out = True
         return typed.EmitEach(self.source.at(node.span), element, source, node.outer, body)
-
-    def failing_with(self, expression: typed.Expr, kind: FailureKind) -> typed.Expr:
-        return replace(expression, own_fails=expression.own_fails | {kind})
 
     def reject_in_body(self, node: ast.Statement) -> None:
         if isinstance(node, ast.Filter | ast.Distinct | ast.Use | ast.Function):
@@ -307,7 +311,7 @@ class Checker:
         if node.by:
             keys = (self.expr(node.by),)
         else:
-            emitted = [s for s in self.scope.symbols.values() if s.role is typed.Role.EMIT]
+            emitted = self.emitted.symbols.values()
             keys = tuple(self.local(symbol, node) for symbol in emitted) or None
         return typed.Distinct(self.source.at(node.span), keys)
 
@@ -325,15 +329,15 @@ class Checker:
             case ast.Literal():
                 return self.literal(node)
             case ast.Name():
-                return self.name(node)
+                return names.name(self, node)
             case ast.It():
-                return self.it(node)
+                return names.it(self, node)
             case ast.This():
-                return self.this(node)
+                return names.this(self, node)
             case ast.Now():
                 return self.now(node)
             case ast.SystemRef():
-                return self.system(node)
+                return names.system(self, node, node)
             case ast.Member():
                 return self.member(node)
             case ast.Index():
@@ -343,9 +347,9 @@ class Checker:
             case ast.FunctionCall():
                 return calls.function_call(self, node)
             case ast.ModuleRef():
-                return calls.module_member(self, node)
+                return inlining.module_member(self, node)
             case ast.WindowCall():
-                return calls.window_call(self, node)
+                return window_calls.window_call(self, node)
             case ast.Star():
                 return self.star(node)
             case ast.Closure():
@@ -375,21 +379,10 @@ class Checker:
     def now(self, node: ast.Now) -> typed.Expr:
         return typed.Now(type=DATETIME, location=self.source.at(node.span))
 
-    def it(self, node: ast.It) -> typed.Expr:
-        symbol = self.scope.get("it")
-        if symbol:
-            return self.local(symbol, node)
-        self.error("resolve", "'it' is only defined inside a closure", node.span)
-        return self.broken(node)
-
-    def this(self, node: ast.This) -> typed.Expr:
-        self.error(
-            "resolve",
-            "'this' stands for the record and is always followed by a field",
-            node.span,
-            'write this.field or this["field"]',
-        )
-        return self.broken(node)
+    def member(self, node: ast.Member) -> typed.Expr:
+        if isinstance(node.object, ast.WindowCall):
+            return window_calls.window_field(self, node.object, node)
+        return names.member(self, node)
 
     def star(self, node: ast.Star) -> typed.Expr:
         self.error("resolve", "'*' is only valid in count(*)", node.span)
@@ -406,247 +399,6 @@ class Checker:
 
     def local(self, symbol: typed.Symbol, node: ast.Node) -> typed.Expr:
         return typed.Local(symbol=symbol, type=symbol.type, location=self.source.at(node.span))
-
-    def name(self, node: ast.Name) -> typed.Expr:
-        symbol = self.symbol(node.name)
-        if symbol:
-            return self.checked_symbol(symbol, node)
-        if self.module and node.name in self.module.constants:
-            return calls.constant(self, self.module, node.name, node)
-        return self.field(node, (node.name,))
-
-    def symbol(self, name: str) -> typed.Symbol | None:
-        if self.at_group and (symbol := self.emitted.get(name)):
-            return symbol
-        return self.scope.get(name)
-
-    def checked_symbol(self, symbol: typed.Symbol, node: ast.Name) -> typed.Expr:
-        if self.at_group and symbol.role is typed.Role.LET and symbol.definition:
-            for _, name in sorted(symbol.definition.fields_read, key=lambda f: f[1]):
-                if name not in self.context.group_by:
-                    self.not_grouped(name, node)
-                    break
-        return self.local(symbol, node)
-
-    def not_grouped(self, name: str, node: ast.Node) -> None:
-        self.error(
-            "typecheck",
-            f"field '{name}' must appear in group_by or be used inside an aggregate function",
-            node.span,
-            f"write for example first({name}), or add it to group_by",
-        )
-
-    def member(self, node: ast.Member) -> typed.Expr:
-        """`a.b.c`: a qualified or dotted column as far as one is declared, then a walk in maps."""
-        path = _path(node)
-        if path:
-            root, parts = path
-            if isinstance(root, ast.This):
-                return self.field(node, parts)
-            if isinstance(root, ast.SystemRef):
-                return self.system_path(node, root, parts)
-            if not self.symbol(root.name) and not self.is_constant(root.name):
-                return self.field(node, (root.name, *parts))
-        if isinstance(node.object, ast.WindowCall):
-            return calls.window_field(self, node.object, node)
-        return self.walk(self.expr(node.object), node)
-
-    def is_constant(self, name: str) -> bool:
-        return bool(self.module and name in self.module.constants)
-
-    def walk(self, container: typed.Expr, node: ast.Member) -> typed.Expr:
-        """`container.name`, a look-up in a map."""
-        if not container.type.maybe(Kind.MAP | Kind.NULL):
-            method = calls.method_names(container.type)
-            self.error(
-                "typecheck",
-                f"{container.type} has no field '{node.name}'",
-                node.name_span,
-                f"write .{node.name}() to call the method" if node.name in method else None,
-            )
-            return self.broken(node)
-        if container.type.only(Kind.MAP) and node.name in calls.method_names(MAP):
-            self.warn(
-                f"'{node.name}' is read as a key of the map",
-                node.name_span,
-                f"write .{node.name}() to call the method",
-            )
-        key = typed.Literal(value=node.name, type=STRING, location=self.source.at(node.name_span))
-        return typed.Index(
-            object=container, index=key, type=ANY, location=self.source.at(node.span)
-        )
-
-    def field(self, node: ast.Expr, parts: tuple[str, ...]) -> typed.Expr:
-        """The input column a path starts with, and the map look-ups the rest of it means."""
-        found = self.column(parts)
-        if not found:
-            self.unknown_field(node, parts)
-            return self.broken(node)
-        qualifier, name, used, type_ = found
-        self.check_grouping(name, node)
-        members = _members(node, len(parts) - used)
-        inner = members[0].object if members else node
-        column: typed.Expr = typed.Field(
-            name=name, qualifier=qualifier, type=type_, location=self.source.at(inner.span)
-        )
-        for member in members:
-            column = self.walk(column, member)
-        return column
-
-    def check_grouping(self, name: str, node: ast.Expr) -> None:
-        if self.at_group and name not in self.context.group_by:
-            self.not_grouped(name, node)
-
-    def column(self, parts: tuple[str, ...]) -> tuple[str | None, str, int, Type] | None:
-        """The column meant: its qualifier, its name, how many parts name it, and its type."""
-        qualified = self.context.qualifiers.get(parts[0]) if not self.in_foreign_window else None
-        if qualified is not None and len(parts) > 1:
-            found = _longest(qualified, parts[1:])
-            return found and (parts[0], found[0], found[1] + 1, found[2])
-        if self.module:
-            return None
-        found = _longest(self.row, parts)
-        if found is None and self.row.is_open and not self.is_defined_later(parts[0]):
-            found = (parts[0], 1, ANY)
-        return found and (None, *found)
-
-    @property
-    def in_foreign_window(self) -> bool:
-        return self.row is not self.context.row
-
-    def is_defined_later(self, name: str) -> bool:
-        return name in self.later_lets
-
-    def unknown_field(self, node: ast.Expr, parts: tuple[str, ...]) -> None:
-        name = ".".join(parts)
-        if self.module:
-            self.unknown_in_module(node, parts[0])
-            return
-        qualified = self.context.qualifiers.get(parts[0])
-        if qualified is not None and len(parts) > 1:
-            options = [f"{parts[0]}.{column}" for column in qualified.columns]
-            self.error("resolve", f"unknown field '{name}'", node.span, _near(name, options))
-            return
-        if self.context.qualifiers and not self.row.columns:
-            self.unqualified(node, parts)
-            return
-        if parts[0] in self.defined_later:
-            label = Label(self.source.at(self.defined_later[parts[0]]), "defined here")
-            self.error(
-                "resolve",
-                f"'{parts[0]}' is not defined yet",
-                node.span,
-                "statements run from top to bottom; move the definition up",
-                (label,),
-            )
-            return
-        shown = name if self.row.starts(parts[0]) else parts[0]
-        known = [*self.scope.names(), *self.emitted.names(), *self.row.columns]
-        self.error("resolve", f"unknown field '{shown}'", node.span, _near(shown, known))
-
-    def unqualified(self, node: ast.Expr, parts: tuple[str, ...]) -> None:
-        owners = [q for q, row in self.context.qualifiers.items() if parts[0] in row.columns]
-        if len(owners) > 1:
-            choices = " or ".join(f"{q}.{parts[0]}" for q in owners)
-            message = f"field '{parts[0]}' is ambiguous: it is in several inputs"
-            self.error("resolve", message, node.span, f"write {choices}")
-        elif owners:
-            message = f"field '{parts[0]}' must be qualified with its input"
-            self.error("resolve", message, node.span, f"write {owners[0]}.{parts[0]}")
-        else:
-            options = [
-                f"{q}.{column}"
-                for q, row in self.context.qualifiers.items()
-                for column in row.columns
-            ]
-            message = f"unknown field '{'.'.join(parts)}'"
-            self.error("resolve", message, node.span, _near(".".join(parts), options))
-
-    def unknown_in_module(self, node: ast.Expr, name: str) -> None:
-        assert self.module
-        self.error(
-            "resolve",
-            f"unknown name '{name}'",
-            node.span,
-            _near(name, [*self.scope.names(), *self.module.constants])
-            or "a function sees its parameters and its module, not the record's fields",
-        )
-
-    def system(self, node: ast.SystemRef) -> typed.Expr:
-        return self.system_path(node, node, ())
-
-    def system_path(
-        self, node: ast.Expr, root: ast.SystemRef, parts: tuple[str, ...]
-    ) -> typed.Expr:
-        used = 0
-        path: tuple[str, ...] = (root.name,)
-        if root.namespace == "doc":
-            if not parts:
-                message = f"$doc.{root.name} names a section; a field of it is missing"
-                self.error("resolve", message, node.span, f"write $doc.{root.name}.field")
-                return self.broken(node)
-            used, path = 1, (root.name, parts[0])
-            type_ = self.document_field(node, path)
-        elif root.namespace == "source" and parts and root.name in self.context.source_inputs:
-            used, path = 1, (root.name, parts[0])
-            type_ = self.context.source_inputs[root.name].get(parts[0])
-            if type_ is None:
-                known = self.context.source_inputs[root.name]
-                self.unknown_member(node, "source", f"{root.name}.{parts[0]}", list(known))
-        else:
-            type_ = self.system_member(node, root)
-        if type_ is None:
-            return self.broken(node)
-        if self.at_group and (root.namespace, root.name) != ("source", "count"):
-            self.reject_per_record(node, root)
-        members = _members(node, len(parts) - used)
-        inner = members[0].object if members else node
-        value: typed.Expr = typed.System(
-            namespace=root.namespace, path=path, type=type_, location=self.source.at(inner.span)
-        )
-        for member in members:
-            value = self.walk(value, member)
-        return value
-
-    def reject_per_record(self, node: ast.Expr, root: ast.SystemRef) -> None:
-        if root.namespace in ("source", "record", "meta", "doc"):
-            shown = f"${root.namespace}.{root.name}"
-            self.error(
-                "typecheck",
-                f"{shown} differs from record to record and a group has many",
-                node.span,
-                f"write for example first({shown})",
-            )
-
-    def document_field(self, node: ast.Expr, path: tuple[str, str]) -> Type | None:
-        if self.context.doc is None:
-            return ANY
-        found = self.context.doc.get(".".join(path))
-        if found is None:
-            self.unknown_member(node, "doc", ".".join(path), list(self.context.doc))
-        return found
-
-    def system_member(self, node: ast.Expr, root: ast.SystemRef) -> Type | None:
-        if root.namespace == "meta" and root.name in self.meta:
-            return self.meta[root.name]
-        members = self.context.members(root.namespace)
-        if members is None:
-            return ANY
-        if root.name not in members:
-            self.unknown_member(node, root.namespace, root.name, list(members))
-        return members.get(root.name)
-
-    def unknown_member(self, node: ast.Expr, namespace: str, name: str, known: list[str]) -> None:
-        close = did_you_mean(name, known)
-        declare = {
-            "vars": "declare it under pipeline.vars",
-            "pipeline": "declare it under pipeline.vars.pipeline",
-            "source": "declare it under pipeline.vars.source",
-            "record": "declare it under pipeline.vars.record",
-            "config": "declare it in the composition's config_schema",
-        }
-        help = close.replace("'", f"'${namespace}.", 1) if close else declare.get(namespace)
-        self.error("resolve", f"unknown variable '${namespace}.{name}'", node.span, help)
 
     def unary(self, node: ast.Unary) -> typed.Expr:
         operand = self.expr(node.operand)
@@ -671,6 +423,8 @@ class Checker:
 
     def binary(self, node: ast.Binary) -> typed.Expr:
         left, right = self.expr(node.left), self.expr(node.right)
+        if node.op is ast.BinaryOp.COALESCE:
+            return self.coalesced(node, left, right)
         ruling = operators.binary(node.op, left.type, right.type)
         if not ruling:
             self.error(
@@ -681,8 +435,6 @@ class Checker:
             )
             return self.broken(node)
         self.remark(node, left, right)
-        if node.op is ast.BinaryOp.COALESCE:
-            left, right = self.promoted(left, ruling.type), self.promoted(right, ruling.type)
         return typed.Binary(
             op=node.op,
             left=left,
@@ -690,6 +442,17 @@ class Checker:
             type=ruling.type,
             location=self.source.at(node.span),
             own_fails=_without_impossible(ruling.fails, node.op, right),
+        )
+
+    def coalesced(self, node: ast.Expr, left: typed.Expr, right: typed.Expr) -> typed.Expr:
+        """`left ?? right`, which is also what the method `catch` means."""
+        type_ = right.type if left.type.is_null else unify(left.type.without_null(), right.type)
+        return typed.Binary(
+            op=ast.BinaryOp.COALESCE,
+            left=self.promoted(left, type_),
+            right=self.promoted(right, type_),
+            type=type_,
+            location=self.source.at(node.span),
         )
 
     def remark(self, node: ast.Binary, left: typed.Expr, right: typed.Expr) -> None:
@@ -719,15 +482,8 @@ class Checker:
         operands = tuple(self.expr(operand) for operand in node.operands)
         for operand in operands:
             if not operators.logic(operand.type):
-                self.diagnostics.append(
-                    Diagnostic(
-                        "typecheck",
-                        f"cannot apply '{node.op}' to {operand.type}",
-                        Label(operand.location),
-                        tuple(reversed(self.called_from)),
-                        help="compare it with something",
-                    )
-                )
+                message = f"cannot apply '{node.op}' to {operand.type}"
+                self.mistyped(operand, message, "compare it with something")
         ruling = operators.logic(*(operand.type for operand in operands))
         if not ruling:
             return self.broken(node)
@@ -787,7 +543,7 @@ class Checker:
 
     def index(self, node: ast.Index) -> typed.Expr:
         if isinstance(node.object, ast.This):
-            return self.this_field(node)
+            return names.this_index(self, node)
         container, index = self.expr(node.object), self.expr(node.index)
         pairs = ((Kind.ARRAY, Kind.INT), (Kind.MAP, Kind.STRING))
         if not any(
@@ -802,12 +558,6 @@ class Checker:
         return typed.Index(
             object=container, index=index, type=type_, location=self.source.at(node.span)
         )
-
-    def this_field(self, node: ast.Index) -> typed.Expr:
-        if isinstance(node.index, ast.Literal) and isinstance(node.index.value, str):
-            return self.field(node, (node.index.value,))
-        self.error("resolve", "this[…] needs the name of a field as a text", node.index.span)
-        return self.broken(node)
 
     def array(self, node: ast.ArrayLiteral) -> typed.Expr:
         items = tuple(self.expr(item) for item in node.items)
@@ -829,46 +579,6 @@ class Checker:
             type=MAP,
             location=self.source.at(node.span),
         )
-
-
-def _near(name: str, known: Sequence[str]) -> str | None:
-    close = did_you_mean(name, known)
-    if close or not known:
-        return close
-    shown = ", ".join(known[:8]) + (", …" if len(known) > 8 else "")
-    return f"known here: {shown}"
-
-
-def _path(
-    node: ast.Member,
-) -> tuple[ast.Name | ast.This | ast.SystemRef, tuple[str, ...]] | None:
-    """`a.b.c` as its root and the names after it; None when the root is another expression."""
-    parts = [node.name]
-    root = node.object
-    while isinstance(root, ast.Member):
-        parts.append(root.name)
-        root = root.object
-    if isinstance(root, ast.Name | ast.This | ast.SystemRef):
-        return root, tuple(reversed(parts))
-    return None
-
-
-def _members(node: ast.Expr, count: int) -> list[ast.Member]:
-    """The last `count` member accesses of a path, outermost last."""
-    found: list[ast.Member] = []
-    while len(found) < count and isinstance(node, ast.Member):
-        found.append(node)
-        node = node.object
-    return found[::-1]
-
-
-def _longest(row: Row, parts: tuple[str, ...]) -> tuple[str, int, Type] | None:
-    """The column with the longest dotted name that starts the path."""
-    for used in range(len(parts), 0, -1):
-        name = ".".join(parts[:used])
-        if name in row.columns:
-            return name, used, row.columns[name]
-    return None
 
 
 def _without_impossible(

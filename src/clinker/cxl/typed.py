@@ -14,7 +14,7 @@ from functools import cached_property
 from clinker.cxl.ast import BinaryOp, LogicOp, TraceLevel, UnaryOp
 from clinker.cxl.builtins.declare import Builtin, Method
 from clinker.cxl.failure import FailureKind
-from clinker.cxl.types import Type
+from clinker.cxl.types import Kind, Type
 from clinker.cxl.values import Value
 from clinker.diagnostics import Diagnostic, Location
 
@@ -316,10 +316,14 @@ class Program:
 
     @cached_property
     def fails(self) -> frozenset[FailureKind]:
-        found: frozenset[FailureKind] = frozenset().union(*(e.fails for e in self.expressions()))
-        if any(isinstance(s, EmitEach) for s in self.statements):
-            found |= {FailureKind.EXPANSION_LIMIT}
-        return found
+        """Every way a run of the program on a record can fail."""
+        found = {kind for e in self.expressions() for kind in e.fails}
+        for statement in self.every_statement():
+            if isinstance(statement, EmitEach):
+                found.add(FailureKind.EXPANSION_LIMIT)
+                if not statement.source.type.only(Kind.ARRAY):
+                    found.add(FailureKind.TYPE_MISMATCH)
+        return frozenset(found)
 
     @property
     def uses_windows(self) -> bool:

@@ -11,7 +11,7 @@ from typing import TypeVar
 from clinker.cxl import strftime
 from clinker.cxl.builtins.declare import LiteralProblem, Param, method
 from clinker.cxl.failure import Failure, FailureKind, conversion_failed
-from clinker.cxl.types import ANY, BOOL, DATE, DATETIME, FLOAT, INT, STRING, Type
+from clinker.cxl.types import ANY, BOOL, DATE, DATETIME, FLOAT, INT, STRING, Kind, Type
 from clinker.cxl.values import MAX_INT, MIN_INT, Value, midnight, text_of
 
 # Zeros are kept apart: Python refuses to read more than some thousand digits.
@@ -32,7 +32,7 @@ def _or_null(convert: Callable[..., _T], *args: Value) -> _T | None:
         return None
 
 
-@method("to_int", ANY, INT, fails=[FailureKind.CONVERSION_FAILED])
+@method("to_int", ANY, INT, fails=[FailureKind.CONVERSION_FAILED], safe_for=Kind.INT | Kind.BOOL)
 def to_int(value: Value) -> int:
     """A whole number. Floats lose their fraction, true is 1 and false 0; text may hold a sign and
     the digits 0 to 9, nothing else.
@@ -91,7 +91,9 @@ def try_int(value: Value) -> int | None:
     return _or_null(to_int, value)
 
 
-@method("to_float", ANY, FLOAT, fails=[FailureKind.CONVERSION_FAILED])
+@method(
+    "to_float", ANY, FLOAT, fails=[FailureKind.CONVERSION_FAILED], safe_for=Kind.INT | Kind.FLOAT
+)
 def to_float(value: Value) -> float:
     """A number with a fraction. Text may have an exponent or be `inf` or `nan`, but holds no
     blanks and no thousands separators.
@@ -144,7 +146,7 @@ def try_float(value: Value) -> float | None:
     return _or_null(to_float, value)
 
 
-@method("to_bool", ANY, BOOL, fails=[FailureKind.CONVERSION_FAILED])
+@method("to_bool", ANY, BOOL, fails=[FailureKind.CONVERSION_FAILED], safe_for=Kind.BOOL | Kind.INT)
 def to_bool(value: Value) -> bool:
     """True or false. The texts true, 1, yes and false, 0, no count in any case; the number 0 is
     false and every other whole number true.
@@ -253,7 +255,14 @@ def _usable(pattern_of: Callable[[str], strftime.Pattern], format: str) -> strft
 _READING = (FailureKind.CONVERSION_FAILED, FailureKind.INVALID_FORMAT)
 
 
-@method("to_date", ANY, DATE, params=[_format(_date_pattern)], fails=_READING)
+@method(
+    "to_date",
+    ANY,
+    DATE,
+    params=[_format(_date_pattern)],
+    fails=_READING,
+    safe_for=Kind.DATE | Kind.DATETIME,
+)
 def to_date(value: Value, format: str | None = None) -> dt.date:
     """A date, read from text of the form year-month-day or of the given strftime format. A
     date-time loses its time of day.
@@ -311,7 +320,14 @@ def try_date(value: Value, format: str | None = None) -> dt.date | None:
     return _or_null(to_date, value, format)
 
 
-@method("to_datetime", ANY, DATETIME, params=[_format(_datetime_pattern)], fails=_READING)
+@method(
+    "to_datetime",
+    ANY,
+    DATETIME,
+    params=[_format(_datetime_pattern)],
+    fails=_READING,
+    safe_for=Kind.DATE | Kind.DATETIME,
+)
 def to_datetime(value: Value, format: str | None = None) -> dt.datetime:
     """A date-time, read from ISO text or text of the given strftime format. A zone offset in ISO
     text is converted to UTC; a date becomes its midnight.

@@ -26,7 +26,7 @@ from clinker.cxl.values import Value
 Returns: TypeAlias = Type | Callable[[Type, tuple[Type, ...]], Type]
 """A result type, or how to find it from the receiver's and the arguments' types.
 
-The receiver is given without null and narrowed to what the method accepts.
+The receiver is given narrowed to what reaches the method: without null, unless it takes null.
 """
 
 
@@ -65,6 +65,14 @@ class ClosureParam(Param):
 
     def __str__(self) -> str:
         return f"it => {self.type}"
+
+
+def accepted_kinds(wanted: Type, iso_text: bool) -> Kind:
+    """The kinds of value taken where `wanted` is declared; Ints pass for Floats."""
+    kinds = wanted.kinds
+    if kinds & Kind.FLOAT:
+        kinds |= Kind.INT
+    return kinds | Kind.STRING if iso_text else kinds
 
 
 @dataclass(frozen=True)

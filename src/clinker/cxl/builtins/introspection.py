@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from clinker.cxl.builtins.declare import Param, method
+from clinker.cxl.builtins.declare import Param, method, same_as_receiver
 from clinker.cxl.types import ANY, BOOL, STRING, Type, unify
 from clinker.cxl.values import Value, kind_name
 
@@ -94,12 +94,13 @@ def catch(value: Value, fallback: Value) -> Value:
     return fallback if value is None else value
 
 
-def _unchanged(receiver: Type, _: tuple[Type, ...]) -> Type:
-    # The receiver's type comes without its null, which passes through like any value.
-    return receiver.nullable()
-
-
-@method("debug", ANY, _unchanged, params=[Param("label", STRING, takes_null=True)], takes_null=True)
+@method(
+    "debug",
+    ANY,
+    same_as_receiver,
+    params=[Param("label", STRING, takes_null=True)],
+    takes_null=True,
+)
 def debug(value: Value, _label: str | None) -> Value:
     """The value itself; when tracing is on, it is logged under `label`, null included.
 

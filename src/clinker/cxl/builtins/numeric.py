@@ -40,7 +40,13 @@ def _within_bounds(receiver: Type, args: tuple[Type, ...]) -> Type:
     return _promoted((receiver, *args))
 
 
-@method("abs", NUMERIC, same_as_receiver, fails=[FailureKind.INTEGER_OVERFLOW])
+@method(
+    "abs",
+    NUMERIC,
+    same_as_receiver,
+    fails=[FailureKind.INTEGER_OVERFLOW],
+    safe_for=Kind.FLOAT,
+)
 def absolute(number: Number) -> Number:
     """The number without its sign: an Int stays an Int, a Float stays a Float.
 
@@ -70,7 +76,7 @@ def _to_int(number: Number, towards: Callable[[float], int], operation: str) -> 
     return checked_int(towards(number), operation)
 
 
-@method("ceil", NUMERIC, INT, fails=[FailureKind.INTEGER_OVERFLOW])
+@method("ceil", NUMERIC, INT, fails=[FailureKind.INTEGER_OVERFLOW], safe_for=Kind.INT)
 def ceil(number: Number) -> int:
     """The smallest Int that is not below the number; an Int is returned unchanged.
 
@@ -90,7 +96,7 @@ def ceil(number: Number) -> int:
     return _to_int(number, math.ceil, "ceil")
 
 
-@method("floor", NUMERIC, INT, fails=[FailureKind.INTEGER_OVERFLOW])
+@method("floor", NUMERIC, INT, fails=[FailureKind.INTEGER_OVERFLOW], safe_for=Kind.INT)
 def floor(number: Number) -> int:
     """The largest Int that is not above the number; an Int is returned unchanged.
 
@@ -155,6 +161,7 @@ def _rounded_float(number: float, decimals: int) -> float:
     same_as_receiver,
     params=[Param("decimals", INT, optional=True)],
     fails=[FailureKind.INTEGER_OVERFLOW],
+    safe_for=Kind.FLOAT,
 )
 def round_(number: Number, decimals: int = 0) -> Number:
     """Rounds to a number of decimal places, 0 if not given; halves go away from zero.
@@ -199,6 +206,7 @@ def round_(number: Number, decimals: int = 0) -> Number:
     same_as_receiver,
     params=[Param("decimals", INT)],
     fails=[FailureKind.INTEGER_OVERFLOW],
+    safe_for=Kind.FLOAT,
 )
 def round_to(number: Number, decimals: int) -> Number:
     """Rounds like `round`, with the number of decimal places always spelt out.
