@@ -126,7 +126,7 @@ def _simple_statements(value: _Strategy[ast.Expr]) -> _Strategy[ast.Statement]:
     )
 
 
-def statements(max_leaves: int = 8) -> _Strategy[ast.Statement]:
+def statements(max_leaves: int = 6) -> _Strategy[ast.Statement]:
     value = expressions(max_leaves)
 
     def blocks(inner: _Strategy[ast.Statement]) -> _Strategy[ast.Statement]:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import itertools
 from textwrap import dedent
 
-import programs
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -15,6 +14,7 @@ from clinker.cxl.format import WIDTH, format_expression, format_program
 from clinker.cxl.lexer import tokenize
 from clinker.cxl.parser import Parsed, parse, parse_expression
 from clinker.diagnostics import Source
+from tests.cxl import programs
 
 
 def parsed(text: str) -> Parsed:
@@ -613,6 +613,55 @@ def test_comments(before: str, after: str) -> None:
 
 
 @examples(
+    command_line="""
+        emit greeting = "hello"
+        emit doubled = 21 * 2
+        emit first = "Alice"
+        emit last = "Smith"
+        emit full = first + " " + last
+        let tax_rate = 0.21
+        emit tax = 100 * tax_rate
+        filter amount > 0
+        emit result = amount * 2
+        let base = 100
+        let rate = 0.15
+        emit subtotal = base * rate
+        emit total = base + subtotal
+        """,
+    templates=(
+        """
+        emit name = expression
+        let name = expression
+        filter condition
+        emit it_depends = if condition then value else alternative
+        emit by_value = match subject {
+        pattern1 => result1,
+        pattern2 => result2,
+        _ => default
+        }
+        emit by_condition = match {
+        condition1 => result1,
+        condition2 => result2,
+        _ => default
+        }
+        """,
+        """
+        emit name = expression
+        let name = expression
+        filter condition
+        emit it_depends = if condition then value else alternative
+        emit by_value = match subject {
+          pattern1 => result1,
+          pattern2 => result2,
+          _ => default,
+        }
+        emit by_condition = match {
+          condition1 => result1,
+          condition2 => result2,
+          _ => default,
+        }
+        """,
+    ),
     minimal="""
         emit greeting = "hello"
         emit doubled = amount * 2
@@ -935,6 +984,13 @@ def test_comments(before: str, after: str) -> None:
         emit net = amount - tax
         """,
     ),
+    module_members="""
+        use shared.dates as d
+        emit fy = d::fiscal_year(order_date)
+
+        use shared.finance as f
+        emit tax = amount * f::tax_rate
+        """,
     complete_module=(
         """
         fn normalize_name(name) = name.trim().upper()
@@ -1022,7 +1078,7 @@ def test_what_fits_stays_on_one_line(tree: ast.Expr) -> None:
 
 
 GAPS = st.sampled_from(
-    [" ", " ", " ", "\n", "\n\n\n", " # {}\n", "\n-- {}\n", "\n\n  # {}\n\n", "# {0}\n# {0}'\n"]
+    ["", "", "", "\n", "\n\n\n", " # {}\n", "\n-- {}\n", "\n\n  # {}\n\n", "# {0}\n# {0}'\n"]
 )
 
 
@@ -1031,6 +1087,7 @@ GAPS = st.sampled_from(
 def test_comments_anywhere_are_kept(program: ast.Program, gaps: list[str]) -> None:
     tokens = tokenize(Source("program.cxl", written(program))).tokens
     pieces = zip(tokens, itertools.cycle(gaps), itertools.count(), strict=False)
-    text = "".join(gap.format(f"note {index}") + token.text for token, gap, index in pieces)
+    text = "".join(gap.format(f"note {index}") + "\t" + token.text for token, gap, index in pieces)
     assert parsed(text).program == program
-    formatted(text)
+    # A tab in the result would be one of the original text, given back unformatted.
+    assert "\t" not in formatted(text)

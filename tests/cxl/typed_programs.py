@@ -129,8 +129,9 @@ def _nested(items: Strategy[Any]) -> Strategy[Any]:
     return st.lists(items, max_size=3) | st.dictionaries(KEYS, items, max_size=3)
 
 
-ANY_VALUES: Strategy[Any] = st.recursive(
-    st.one_of(*_SCALARS.values()), _nested, max_leaves=5
+_ANY_SCALAR = st.one_of(*_SCALARS.values())
+ANY_VALUES: Strategy[Any] = st.one_of(
+    _ANY_SCALAR, _ANY_SCALAR, _nested(_ANY_SCALAR), _nested(_nested(_ANY_SCALAR))
 )
 
 
@@ -298,6 +299,7 @@ def methods_giving(want: Type) -> tuple[Method, ...]:
     return tuple(method for method in ALL_METHODS if can_give(method, want))
 
 
+@cache
 def matching(type_: Type, want: Type) -> bool:
     """Whether a value of `type_` may serve where `want` is expected."""
     common = type_.kinds & want.kinds & ~Kind.NULL
@@ -317,7 +319,6 @@ class Writer:
     names: dict[str, Type]
     extra: Extra | None = None
     """Another way to write an expression: a call of an aggregate or window function."""
-    hidden: list[str] = field(default_factory=list)
 
     def pick(self, options: Sequence[_T]) -> _T:
         return options[self.draw(st.integers(0, len(options) - 1))]
@@ -338,10 +339,9 @@ class Writer:
         """An expression of a type that has something in common with `want`."""
         if want.is_any:
             want = self.pick(WANTED)
-        if depth <= 0 or self.chance(6):
+        if depth <= 0:
             return self.leaf(want)
-        ways = self.ways(want)
-        return self.pick(ways)(want, depth - 1)
+        return self.pick(self.ways(want))(want, depth - 1)
 
     def leaf(self, want: Type) -> str:
         if self.extra and self.chance(2):
@@ -365,6 +365,7 @@ class Writer:
 
     def ways(self, want: Type) -> list[Callable[[Type, int], str]]:
         ways: list[Callable[[Type, int], str]] = [
+            lambda want, _: self.leaf(want),
             self.call,
             self.call,
             self.conditional,
@@ -521,7 +522,7 @@ class Writer:
 
 # Programs of a transform
 
-DEPTH = 3
+DEPTH = 2
 
 
 @dataclass(frozen=True)

@@ -6,13 +6,15 @@ import argparse
 import signal
 import sys
 from collections.abc import Sequence
+from importlib import import_module
 from typing import TypeAlias
 
 from clinker import __version__
-from clinker.cli import cxl_check, cxl_eval, cxl_fmt, cxl_functions
 from clinker.cli.inputs import InputError
 
 EXIT_IO, EXIT_INTERRUPTED = 2, 130
+
+_TRACE_LEVELS = ("trace", "debug", "info", "warn", "error")
 
 _EPILOG = """\
 exit codes:
@@ -23,12 +25,12 @@ exit codes:
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Run the command line and return the exit code."""
+    """Run the command line and return the exit code. Only the command at hand is imported."""
     if hasattr(signal, "SIGPIPE"):  # a reader that leaves ends the output quietly
         signal.signal(signal.SIGPIPE, signal.SIG_DFL)
     args = _parser().parse_args(argv)
     try:
-        code: int = args.run(args)
+        code: int = import_module(f"clinker.cli.cxl_{args.command}").run(args)
     except InputError as problem:
         print(f"error: {problem}", file=sys.stderr)
         return EXIT_IO
@@ -45,7 +47,7 @@ def _parser() -> argparse.ArgumentParser:
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     parser.add_argument("--version", action="version", version=f"cxl {__version__}")
-    commands = parser.add_subparsers(metavar="COMMAND", required=True)
+    commands = parser.add_subparsers(dest="command", metavar="COMMAND", required=True)
     _add_check(commands)
     _add_eval(commands)
     _add_fmt(commands)
@@ -65,7 +67,6 @@ def _add_check(commands: _Commands) -> None:
     command.add_argument("file", metavar="FILE", help="a .cxl file, or - for standard input")
     _add_context(command)
     _add_format(command)
-    command.set_defaults(run=cxl_check.run)
 
 
 def _add_eval(commands: _Commands) -> None:
@@ -102,12 +103,11 @@ def _add_eval(commands: _Commands) -> None:
     command.add_argument(
         "--trace",
         metavar="LEVEL",
-        choices=cxl_eval.TRACE_LEVELS,
-        help="show trace messages of this level and above: " + ", ".join(cxl_eval.TRACE_LEVELS),
+        choices=_TRACE_LEVELS,
+        help="show trace messages of this level and above: " + ", ".join(_TRACE_LEVELS),
     )
     _add_context(command)
     _add_format(command)
-    command.set_defaults(run=cxl_eval.run)
 
 
 def _add_fmt(commands: _Commands) -> None:
@@ -123,7 +123,6 @@ def _add_fmt(commands: _Commands) -> None:
     )
     mode.add_argument("--write", action="store_true", help="rewrite the files in place")
     _add_format(command)
-    command.set_defaults(run=cxl_fmt.run)
 
 
 def _add_functions(commands: _Commands) -> None:
@@ -133,7 +132,6 @@ def _add_functions(commands: _Commands) -> None:
         description="List the built-in methods and functions, or explain one with examples.",
     )
     command.add_argument("name", metavar="NAME", nargs="?", help="a built-in, such as pad_left")
-    command.set_defaults(run=cxl_functions.run)
 
 
 def _add_context(command: argparse.ArgumentParser) -> None:

@@ -484,15 +484,17 @@ class _Parser:
 
     def unary(self) -> ast.Expr:
         token = self.advance()
-        if token.text == "-" and self.token.value == MAX_INT + 1 and not self.calls_method():
+        if token.text == "-" and self.at_smallest_int():
             self.advance()
             return ast.Literal(self.since(token.span), -MAX_INT - 1)
         operand = self.expression(_UNARY)
         op = ast.UnaryOp(token.text)
         return self.built(ast.Unary(self.since(token.span), op, operand), operand)
 
-    def calls_method(self) -> bool:
-        return self.peek().is_symbol(".", "[")
+    def at_smallest_int(self) -> bool:
+        """Whether the number behind a minus sign only exists as a negative one."""
+        is_bare = not self.peek().is_symbol(".", "[")
+        return self.token.kind is TokenKind.INT and self.token.value == MAX_INT + 1 and is_bare
 
     def postfix(self, expression: ast.Expr, start: Span) -> ast.Expr:
         while True:

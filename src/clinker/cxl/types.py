@@ -104,7 +104,7 @@ def _join_elements(a: Type, b: Type) -> Type | None:
         return b.element
     if not b.maybe(Kind.ARRAY):
         return a.element
-    return unify(a.element, b.element) if a.element and b.element else None
+    return a.element | b.element if a.element and b.element else None
 
 
 NULL = Type(Kind.NULL)
