@@ -1,0 +1,451 @@
+"""Binding: every node's CXL checked against its real input, every node's outgoing row found."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+
+from clinker.config.nodes import (
+    AggregateNode,
+    CombineNode,
+    MergeNode,
+    OutputNode,
+    RouteNode,
+    SourceNode,
+    StateNode,
+    TransformNode,
+)
+from clinker.cxl import typed
+from clinker.cxl.builtins.declare import accepted_kinds
+from clinker.cxl.modules import ModuleLibrary
+from clinker.cxl.parser import parse, parse_expression
+from clinker.cxl.resolve import Context, ProgramKind, Row, WindowContext
+from clinker.cxl.typecheck import check, check_expression
+from clinker.cxl.types import (
+    ANY,
+    ARRAY,
+    BOOL,
+    FLOAT,
+    INT,
+    SCHEMA_TYPES,
+    STRING,
+    Type,
+    unify,
+)
+from clinker.diagnostics import Diagnostic, Location, Source
+from clinker.diagnostics.suggest import did_you_mean
+from clinker.plan.graph import Graph, Unit
+from clinker.plan.planned import (
+    Check,
+    OutputColumn,
+    Planned,
+    PlannedAggregate,
+    PlannedCombine,
+    PlannedMerge,
+    PlannedOutput,
+    PlannedRoute,
+    PlannedSource,
+    PlannedState,
+    PlannedTransform,
+)
+from clinker.plan.variables import SCOPES, Registry
+
+X12_SECTIONS = ("functional_group", "transaction_set")
+EDI_ELEMENTS = tuple(f"e{n:02}" for n in range(1, 33))
+
+
+@dataclass(frozen=True)
+class Bound:
+    """All nodes as far as they could be bound, and what was found wrong."""
+
+    nodes: Mapping[str, Planned]
+    diagnostics: list[Diagnostic]
+
+
+def bind(graph: Graph, registry: Registry, modules: ModuleLibrary) -> Bound:
+    binder = _Binder(graph, registry, modules)
+    for unit in graph:
+        binder.bind(unit)
+    return Bound(binder.nodes, binder.diagnostics)
+
+
+@dataclass
+class _Binder:
+    graph: Graph
+    registry: Registry
+    modules: ModuleLibrary
+    nodes: dict[str, Planned] = field(default_factory=dict)
+    diagnostics: list[Diagnostic] = field(default_factory=list)
+
+    def bind(self, unit: Unit) -> None:
+        """Plan one unit; without its inputs, or with errors, it is left out with all after it."""
+        if any(edge.upstream not in self.nodes for edge in unit.inputs):
+            return
+        match unit.node:
+            case SourceNode():
+                planned: Planned | None = self._source(unit, unit.node)
+            case TransformNode():
+                planned = self._transform(unit, unit.node)
+            case AggregateNode():
+                planned = self._aggregate(unit, unit.node)
+            case RouteNode():
+                planned = self._route(unit, unit.node)
+            case MergeNode():
+                planned = self._merge(unit)
+            case CombineNode():
+                planned = self._combine(unit, unit.node)
+            case StateNode():
+                planned = self._state(unit, unit.node)
+            case OutputNode():
+                planned = self._output(unit, unit.node)
+            case _:
+                raise AssertionError(f"a {unit.kind} is no part of an expanded graph")
+        if planned:
+            self.nodes[unit.name] = planned
+
+    def upstream(self, unit: Unit, position: int = 0) -> Planned:
+        return self.nodes[unit.inputs[position].upstream]
+
+    # Findings
+
+    def report(self, unit: Unit, found: Sequence[Diagnostic], codes: Mapping[str, str]) -> bool:
+        """Take over what CXL has to say, under the codes of pipelines; whether it was an error."""
+        for diagnostic in found:
+            code = codes.get(diagnostic.code, "E200")
+            trail = (*diagnostic.secondary, *unit.scope.trail)
+            self.diagnostics.append(replace(diagnostic, code=code, secondary=trail))
+        return any(diagnostic.is_error for diagnostic in found)
+
+    def error(
+        self, unit: Unit, code: str, message: str, location: Location, help: str | None = None
+    ) -> None:
+        self.diagnostics.append(unit.problem(code, message, location, help=help))
+
+    # CXL
+
+    def context(self, unit: Unit, row: Row, meta: Mapping[str, Type]) -> Context:
+        visible = unit.scope.imported or dict.fromkeys(SCOPES)
+        pipeline, source, record = (
+            self.registry.types(scope, visible.get(scope)) for scope in SCOPES
+        )
+        return Context(
+            row=row,
+            modules=self.modules,
+            meta=meta,
+            doc=self.documents(unit),
+            vars=self.registry.types("vars"),
+            config={name: type_of(value) for name, value in unit.scope.config.items()},
+            pipeline=pipeline,
+            source=source,
+            record=record,
+            source_inputs=self.source_inputs(unit, source),
+        )
+
+    def documents(self, unit: Unit) -> dict[str, Type]:
+        """The document sections of all sources whose records reach the unit."""
+        found: dict[str, Type] = {}
+        for name in self.graph.ancestors(unit.name):
+            node = self.graph.units[name].node
+            if not isinstance(node, SourceNode):
+                continue
+            if node.config.type == "x12":
+                for section in X12_SECTIONS:
+                    found.update({f"{section}.{e}": STRING.nullable() for e in EDI_ELEMENTS})
+            if node.config.envelope:
+                for section, declared in node.config.envelope.sections.items():
+                    for name_, type_ in declared.fields.items():
+                        found[f"{section}.{name_}"] = SCHEMA_TYPES[type_].nullable()
+        return found
+
+    def source_inputs(
+        self, unit: Unit, variables: Mapping[str, Type]
+    ) -> dict[str, Mapping[str, Type]]:
+        """The inputs by which source variables are addressed after a merge or combine."""
+        nullable = {name: type_.nullable() for name, type_ in variables.items()}
+        return {
+            edge.label or edge.upstream: nullable
+            for name in [*self.graph.ancestors(unit.name), unit.name]
+            for edge in self.graph.units[name].inputs
+            if self.graph.units[name].kind in ("merge", "combine")
+        }
+
+    def program(self, unit: Unit, source: Source, context: Context) -> typed.Program | None:
+        checked = check(parse(source), context)
+        self.report(unit, checked.diagnostics, {})
+        return checked.program
+
+    def condition(
+        self, unit: Unit, source: Source, context: Context, what: str
+    ) -> typed.Expr | None:
+        checked = check_expression(parse_expression(source), context, BOOL, what)
+        self.report(unit, checked.diagnostics, {})
+        return checked.expression
+
+    # Nodes
+
+    def _source(self, unit: Unit, node: SourceNode) -> Planned:
+        columns = {
+            column.name: column.type if column.required else column.type.nullable()
+            for column in node.config.schema_columns
+        }
+        return PlannedSource(unit=unit, row=Row(columns))
+
+    def _transform(self, unit: Unit, node: TransformNode) -> Planned | None:
+        upstream = self.upstream(unit)
+        window = node.config.analytic_window
+        context = self.context(unit, upstream.row, upstream.meta)
+        if window:
+            foreign = self.nodes.get(window.source) if window.source else None
+            context = replace(context, window=WindowContext(foreign.row if foreign else None))
+        program = self.program(unit, node.config.text("cxl"), context)
+        if program is None:
+            return None
+        row = Row({**upstream.row.columns, **program.fields_written})
+        meta = {**upstream.meta, **program.meta_written}
+        outgoing = self.context(unit, row, meta)
+        return PlannedTransform(
+            unit=unit,
+            row=row,
+            meta=meta,
+            emitted=tuple(program.fields_written) or upstream.emitted,
+            program=program,
+            validations=self._validations(unit, node, outgoing),
+            log_conditions=tuple(
+                self.condition(unit, log.text("condition"), outgoing, "the log condition")
+                if log.condition
+                else None
+                for log in node.config.log
+            ),
+        )
+
+    def _validations(self, unit: Unit, node: TransformNode, context: Context) -> tuple[Check, ...]:
+        checks: list[Check] = []
+        for validation in node.config.validations:
+            if validation.field is not None and validation.field not in context.row.columns:
+                self.unknown_field(
+                    unit, validation.field, context.row, validation.at("field"), "the validation"
+                )
+            condition = None
+            if validation.named_check is None:
+                source = validation.text("assertion")
+                condition = self.condition(unit, source, context, "the validation")
+            checks.append(Check(validation.rule, condition))
+        return tuple(checks)
+
+    def unknown_field(
+        self, unit: Unit, name: str, row: Row, location: Location, reader: str
+    ) -> None:
+        known = did_you_mean(name, row.columns) or f"it has: {', '.join(row.columns)}"
+        self.error(unit, "E200", f"{reader} reads unknown field '{name}'", location, known)
+
+    def _aggregate(self, unit: Unit, node: AggregateNode) -> Planned | None:
+        upstream = self.upstream(unit)
+        group_by = node.config.group_by
+        missing = [name for name in group_by if name not in upstream.row.columns]
+        for name in missing:
+            at = node.config.at("group_by", group_by.index(name))
+            self.unknown_field(unit, name, upstream.row, at, "group_by")
+        context = replace(
+            self.context(unit, upstream.row, upstream.meta),
+            kind=ProgramKind.AGGREGATE,
+            group_by=group_by,
+        )
+        program = self.program(unit, node.config.text("cxl"), context)
+        if program is None or missing:
+            return None
+        keys = {name: upstream.row.columns[name] for name in group_by}
+        row = Row({**keys, **program.fields_written})
+        return PlannedAggregate(unit=unit, row=row, emitted=tuple(row.columns), program=program)
+
+    def _route(self, unit: Unit, node: RouteNode) -> Planned | None:
+        upstream = self.upstream(unit)
+        context = self.context(unit, upstream.row, upstream.meta)
+        conditions = {
+            branch: self.condition(
+                unit, node.config.text("conditions", branch), context, "a route condition"
+            )
+            for branch in node.config.conditions
+        }
+        found = {branch: condition for branch, condition in conditions.items() if condition}
+        return PlannedRoute(
+            unit=unit,
+            row=upstream.row,
+            meta=upstream.meta,
+            emitted=upstream.emitted,
+            conditions=found,
+            default=node.config.default,
+        )
+
+    def _merge(self, unit: Unit) -> Planned | None:
+        first, *others = (self.upstream(unit, i) for i in range(len(unit.inputs)))
+        columns = dict(first.row.columns)
+        agree = True
+        for position, other in enumerate(others, 1):
+            difference = _difference(first.row, other.row)
+            if difference:
+                agree = False
+                self.error(
+                    unit,
+                    "E314",
+                    f"'{other.name}' and '{first.name}' have different columns: {difference}",
+                    unit.inputs[position].location,
+                    "bring the inputs to the same columns with a transform before the merge",
+                )
+                continue
+            for name, type_ in other.row.columns.items():
+                columns[name] = unify(columns[name], type_)
+        if not agree:
+            return None
+        meta: dict[str, Type] = {}
+        for planned in (first, *others):
+            for name, type_ in planned.meta.items():
+                meta[name] = (meta.get(name, type_) | type_).nullable()
+        return PlannedMerge(unit=unit, row=Row(columns), meta=meta, emitted=first.emitted)
+
+    def _combine(self, unit: Unit, node: CombineNode) -> Planned | None:
+        inputs = {edge.label: self.nodes[edge.upstream] for edge in unit.inputs}
+        driver = node.config.drive or next(iter(inputs))
+        if driver not in inputs:
+            return None
+        rows = {label: planned.row for label, planned in inputs.items()}
+        meta = inputs[driver].meta
+        context = replace(self.context(unit, Row(), meta), qualifiers=rows)
+        where = check_expression(
+            parse_expression(node.config.text("where")), context, BOOL, "the join condition"
+        )
+        codes = {"resolve": "E304", "typecheck": "E303"}
+        failed = self.report(unit, where.diagnostics, codes)
+        program = None
+        if node.config.match != "collect":
+            body = replace(context, qualifiers=_after_miss(rows, driver, node))
+            checked = check(parse(node.config.text("cxl")), body)
+            failed |= self.report(unit, checked.diagnostics, {"resolve": "E308"})
+            program = checked.program
+            if program and not program.fields_written:
+                failed = True
+                self.error(
+                    unit,
+                    "E309",
+                    "the body of the combine emits no field",
+                    node.config.at("cxl"),
+                    "add an emit statement for every column of the joined record",
+                )
+        if failed or where.expression is None:
+            return None
+        if program:
+            row = Row(program.fields_written)
+        else:
+            arrays = {label: ARRAY for label in rows if label != driver}
+            row = Row({**rows[driver].columns, **arrays})
+        return PlannedCombine(
+            unit=unit,
+            row=row,
+            meta=meta,
+            emitted=tuple(row.columns),
+            where=where.expression,
+            program=program,
+            driver=driver,
+            inputs=rows,
+        )
+
+    def _state(self, unit: Unit, node: StateNode) -> Planned:
+        upstream = self.upstream(unit)
+        context = replace(self.context(unit, upstream.row, upstream.meta), kind=ProgramKind.STATE)
+        known = self.registry.types(node.config.scope)
+        assignments: dict[str, typed.Expr] = {}
+        for assignment in node.config.set:
+            checked = check_expression(parse_expression(assignment.text("cxl")), context)
+            self.report(unit, checked.diagnostics, {})
+            shown = f"${node.config.scope}.{assignment.var}"
+            declared = known.get(assignment.var)
+            if declared is None:
+                close = did_you_mean(assignment.var, known)
+                self.error(
+                    unit,
+                    "E200",
+                    f"unknown variable '{shown}'",
+                    assignment.at("var"),
+                    close or f"declare it under pipeline.vars.{node.config.scope}",
+                )
+            elif checked.expression:
+                self._check_assignment(unit, shown, declared, checked.expression)
+                assignments[assignment.var] = checked.expression
+        return PlannedState(
+            unit=unit,
+            row=upstream.row,
+            meta=upstream.meta,
+            emitted=upstream.emitted,
+            assignments=assignments,
+        )
+
+    def _check_assignment(self, unit: Unit, shown: str, declared: Type, value: typed.Expr) -> None:
+        if not value.type.is_null and not value.type.maybe(_assignable(declared).kinds):
+            self.error(
+                unit,
+                "E200",
+                f"{shown} is {declared.without_null()}, but the value is {value.type}",
+                value.location,
+                "convert the value, or declare the variable with another type",
+            )
+
+    def _output(self, unit: Unit, node: OutputNode) -> Planned:
+        upstream = self.upstream(unit)
+        config = node.config
+        names = list(upstream.row.columns)
+        if not config.include_unmapped and upstream.emitted is not None:
+            names = [name for name in upstream.emitted if name in upstream.row.columns]
+        for position, name in enumerate(config.exclude):
+            if name not in upstream.row.columns:
+                at = config.at("exclude", position)
+                self.unknown_field(unit, name, upstream.row, at, "exclude")
+        names = [name for name in names if name not in config.exclude]
+        renamed = {field_: output for output, field_ in config.mapping.items()}
+        for output, field_ in config.mapping.items():
+            if field_ not in upstream.row.columns:
+                at = config.at("mapping", output)
+                self.unknown_field(unit, field_, upstream.row, at, "mapping")
+        for position, key in enumerate(config.sort_order):
+            if key.field not in upstream.row.columns:
+                at = config.at("sort_order", position)
+                self.unknown_field(unit, key.field, upstream.row, at, "sort_order")
+        return PlannedOutput(
+            unit=unit,
+            row=upstream.row,
+            meta=upstream.meta,
+            emitted=upstream.emitted,
+            columns=tuple(
+                OutputColumn(renamed.get(name, name), name, upstream.row.columns[name])
+                for name in names
+            ),
+        )
+
+
+def _after_miss(rows: Mapping[str, Row], driver: str, node: CombineNode) -> Mapping[str, Row]:
+    """The inputs as the body sees them: without a match the others' fields are null."""
+    if node.config.on_miss != "null_fields":
+        return rows
+    nullable = {
+        label: Row({name: type_.nullable() for name, type_ in row.columns.items()})
+        for label, row in rows.items()
+    }
+    return {**nullable, driver: rows[driver]}
+
+
+def _difference(first: Row, other: Row) -> str | None:
+    missing = [name for name in first.columns if name not in other.columns]
+    extra = [name for name in other.columns if name not in first.columns]
+    parts = [
+        *(f"'{name}' is missing" for name in missing),
+        *(f"'{name}' is new" for name in extra),
+    ]
+    return ", ".join(parts) or None
+
+
+def _assignable(declared: Type) -> Type:
+    return Type(accepted_kinds(declared, iso_text=False))
+
+
+def type_of(value: object) -> Type:
+    """The type of a configuration value as CXL sees it."""
+    types: dict[type, Type] = {bool: BOOL, int: INT, float: FLOAT, str: STRING}
+    return types.get(type(value), ANY)

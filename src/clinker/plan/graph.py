@@ -1,0 +1,125 @@
+"""Wiring: which node reads from which, and in what order they can be planned.
+
+Compositions are expanded by then: the graph holds the nodes of their bodies under the name of the
+call, as `call/node`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+
+from clinker.config.nodes import NodeBase
+from clinker.diagnostics import Diagnostic, Label, Location
+
+
+@dataclass(frozen=True)
+class Edge:
+    """One input of a node: what it is called there, and where its records come from."""
+
+    label: str
+    """The qualifier of a combine's input, else empty."""
+    upstream: str
+    port: str | None
+    location: Location = field(repr=False, compare=False)
+
+
+@dataclass(frozen=True, eq=False)
+class Unit:
+    """A node of the pipeline as it is planned."""
+
+    name: str
+    node: NodeBase
+    inputs: tuple[Edge, ...]
+    scope: CallScope
+    """The pipeline itself, or the composition call the node belongs to."""
+
+    @property
+    def kind(self) -> str:
+        return str(getattr(self.node, "type"))  # noqa: B009
+
+    def problem(
+        self,
+        code: str,
+        message: str,
+        location: Location,
+        *,
+        help: str | None = None,
+        also: Sequence[Label] = (),
+    ) -> Diagnostic:
+        """A finding about this node; inside a composition it names the calls that led here."""
+        return Diagnostic(code, message, Label(location), (*also, *self.scope.trail), help)
+
+
+@dataclass(frozen=True, eq=False)
+class CallScope:
+    """Where a node stands: in the pipeline, or in the body of a composition call."""
+
+    prefix: str = ""
+    trail: tuple[Label, ...] = ()
+    """The calls that led here, the innermost first."""
+    config: Mapping[str, object] = field(default_factory=dict)
+    """The values of `$config`."""
+    imported: Mapping[str, frozenset[str]] | None = None
+    """The variables of the pipeline that the body may read, by scope; None for all."""
+
+
+@dataclass(frozen=True)
+class Graph:
+    """All units, each after everything it reads from."""
+
+    units: Mapping[str, Unit]
+
+    def __iter__(self) -> Iterator[Unit]:
+        return iter(self.units.values())
+
+    def consumers(self, name: str) -> list[tuple[Unit, Edge]]:
+        return [(unit, edge) for unit in self for edge in unit.inputs if edge.upstream == name]
+
+    def ancestors(self, name: str) -> list[str]:
+        """Every unit whose records reach `name`, in planning order."""
+        found: set[str] = set()
+        todo = [name]
+        while todo:
+            for edge in self.units[todo.pop()].inputs:
+                if edge.upstream not in found:
+                    found.add(edge.upstream)
+                    todo.append(edge.upstream)
+        return [unit for unit in self.units if unit in found]
+
+    def descendants(self, name: str) -> list[str]:
+        """Every unit that records of `name` reach, in planning order."""
+        found = {name}
+        for unit in self:
+            if any(edge.upstream in found for edge in unit.inputs):
+                found.add(unit.name)
+        return [unit for unit in self.units if unit in found and unit != name]
+
+
+def in_planning_order(units: Iterable[Unit]) -> tuple[list[Unit], list[list[Unit]]]:
+    """Units after what they read from, else as declared; and the cycles that prevent it."""
+    waiting = {unit.name: unit for unit in units}
+    ordered: list[Unit] = []
+    while True:
+        ready = [u for u in waiting.values() if all(e.upstream not in waiting for e in u.inputs)]
+        if not ready:
+            break
+        for unit in ready:
+            del waiting[unit.name]
+        ordered.extend(ready)
+    return ordered, list(_cycles(waiting))
+
+
+def _cycles(waiting: dict[str, Unit]) -> Iterator[list[Unit]]:
+    """Of the units that wait for each other, every circle once."""
+    explored: set[str] = set()
+    for start in waiting:
+        path: list[str] = []
+        name = start
+        while name not in explored and name not in path:
+            path.append(name)
+            blocking = [e.upstream for e in waiting[name].inputs if e.upstream in waiting]
+            name = blocking[0]
+        if name in path:
+            yield [waiting[member] for member in path[path.index(name) :]]
+        explored.update(path)

@@ -1,0 +1,92 @@
+"""The typed plan: every node with what it computes and the records that leave it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from clinker.cxl import typed
+from clinker.cxl.resolve import Row
+from clinker.cxl.types import Type
+from clinker.plan.graph import Unit
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Planned:
+    """A node and the records that leave it."""
+
+    unit: Unit
+    row: Row
+    """The columns that leave, in order."""
+    meta: Mapping[str, Type] = field(default_factory=dict)
+    """The metadata its records carry."""
+    emitted: tuple[str, ...] | None = None
+    """What the nearest transform, aggregate or combine emitted; None when there is none."""
+
+    @property
+    def name(self) -> str:
+        return self.unit.name
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class PlannedSource(Planned):
+    pass
+
+
+@dataclass(frozen=True, eq=False)
+class Check:
+    """A validation: a CXL condition, or one of the named checks on a field."""
+
+    rule: str
+    condition: typed.Expr | None
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class PlannedTransform(Planned):
+    program: typed.Program
+    validations: tuple[Check, ...] = ()
+    log_conditions: tuple[typed.Expr | None, ...] = ()
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class PlannedAggregate(Planned):
+    program: typed.Program
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class PlannedRoute(Planned):
+    conditions: Mapping[str, typed.Expr]
+    default: str
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class PlannedMerge(Planned):
+    pass
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class PlannedCombine(Planned):
+    where: typed.Expr
+    program: typed.Program | None
+    """None with `match: collect`, which builds the record itself."""
+    driver: str
+    inputs: Mapping[str, Row]
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class PlannedState(Planned):
+    assignments: Mapping[str, typed.Expr]
+
+
+@dataclass(frozen=True, eq=False)
+class OutputColumn:
+    """A column of an output file and the field it shows."""
+
+    name: str
+    field: str
+    type: Type
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class PlannedOutput(Planned):
+    columns: tuple[OutputColumn, ...]
