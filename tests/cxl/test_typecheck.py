@@ -187,7 +187,7 @@ def test_emits_shadow_fields_and_lets_in_order() -> None:
         ("emit a = sum(i)", "'sum' is an aggregate function and needs a group of records"),
         ("emit a = $window.sum(i)", "'$window.sum' needs an analytic window"),
         ("filter i", "the filter condition must be Bool, got Int"),
-        ("filter j", "the filter condition must be Bool, got Nullable(Int)"),
+        ("filter j", "the filter condition must be Bool, got Int"),
         ("emit a = d > s", "cannot apply '>' to Date and String"),
         ("emit a = b < b", "cannot apply '<' to Bool and Bool"),
         ("emit a = i == s", "cannot apply '==' to Int and String"),

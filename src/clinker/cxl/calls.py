@@ -37,7 +37,7 @@ def method_call(checker: Checker, node: ast.MethodCall) -> typed.Expr:
     if receiver.type.kinds & ~Kind.NULL and not receiver.type.maybe(accepted):
         checker.error(
             "typecheck",
-            f"'{method.name}' expects {method.receiver}, got {receiver.type}",
+            f"'{method.name}' expects {method.receiver}, got {receiver.type.noun}",
             node.method_span,
             _conversion_help(method.receiver, receiver.type),
         )
@@ -106,7 +106,7 @@ def argument(
     if arg.type.kinds & ~Kind.NULL and not arg.type.maybe(accepted):
         checker.error(
             "typecheck",
-            f"'{function.name}' expects {param.type} for '{param.name}', got {arg.type}",
+            f"'{function.name}' expects {param.type} for '{param.name}', got {arg.type.noun}",
             node.span,
             _conversion_help(param.type, arg.type) or f"its signature is {function.signature}",
         )

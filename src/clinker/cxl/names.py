@@ -133,7 +133,7 @@ def walk(checker: Checker, container: typed.Expr, node: ast.Member) -> typed.Exp
         is_method = node.name in method_names(container.type)
         checker.error(
             "typecheck",
-            f"{container.type} has no field '{node.name}'",
+            f"{container.type.noun} has no field '{node.name}'",
             node.name_span,
             f"write .{node.name}() to call the method" if is_method else None,
         )

@@ -137,7 +137,7 @@ class Checker:
     def require(self, expression: typed.Expr, expected: Type, what: str) -> None:
         """Report unless some value of the expression is of the expected type."""
         if not expression.type.is_null and not expression.type.maybe(expected.kinds):
-            message = f"{what} must be {expected}, got {expression.type}"
+            message = f"{what} must be {expected}, got {expression.type.noun}"
             self.mistyped(expression, message, "compare it with something")
 
     def mistyped(self, expression: typed.Expr, message: str, help: str) -> None:
@@ -262,7 +262,7 @@ class Checker:
         if not source.type.maybe(accepted):
             self.error(
                 "typecheck",
-                f"emit each needs an Array, got {source.type}",
+                f"emit each needs an Array, got {source.type.noun}",
                 node.source.span,
             )
         element_type = source.type.element_type
@@ -407,7 +407,7 @@ class Checker:
             help = None
             if node.op is ast.UnaryOp.NOT:
                 help = "`not` binds tighter than comparisons: write not (a == b)"
-            message = f"cannot apply '{node.op}' to {operand.type}"
+            message = f"cannot apply '{node.op}' to {operand.type.noun}"
             self.error("typecheck", message, node.span, help)
             return self.broken(node)
         fails = ruling.fails
@@ -429,7 +429,7 @@ class Checker:
         if not ruling:
             self.error(
                 "typecheck",
-                f"cannot apply '{node.op}' to {left.type} and {right.type}",
+                f"cannot apply '{node.op}' to {left.type.noun} and {right.type.noun}",
                 node.span,
                 _operator_help(node.op, left.type, right.type),
             )
@@ -482,7 +482,7 @@ class Checker:
         operands = tuple(self.expr(operand) for operand in node.operands)
         for operand in operands:
             if not operators.logic(operand.type):
-                message = f"cannot apply '{node.op}' to {operand.type}"
+                message = f"cannot apply '{node.op}' to {operand.type.noun}"
                 self.mistyped(operand, message, "compare it with something")
         ruling = operators.logic(*(operand.type for operand in operands))
         if not ruling:
@@ -535,7 +535,7 @@ class Checker:
         elif not operators.binary(ast.BinaryOp.EQUAL, subject.type, pattern.type):
             self.error(
                 "typecheck",
-                f"a {pattern.type} pattern can never match a {subject.type}",
+                f"a {pattern.type.noun} pattern can never match a {subject.type.noun}",
                 node.span,
                 CONVERT_HELP,
             )
@@ -550,7 +550,7 @@ class Checker:
             container.type.maybe(holder | Kind.NULL) and index.type.maybe(key | Kind.NULL)
             for holder, key in pairs
         ):
-            message = f"cannot index {container.type} with {index.type}"
+            message = f"cannot index {container.type.noun} with {index.type.noun}"
             help = "an Array is indexed by an Int, a Map by a String"
             self.error("typecheck", message, node.span, help)
             return self.broken(node)

@@ -82,6 +82,11 @@ class Type:
         """Whether some value of this type is of one of `kinds`."""
         return bool(self.kinds & kinds)
 
+    @property
+    def noun(self) -> str:
+        """The type as messages name it: whether it may be null is not the point there."""
+        return str(self.without_null())
+
     def __or__(self, other: Type) -> Type:
         return Type(self.kinds | other.kinds, _join_elements(self, other))
 
