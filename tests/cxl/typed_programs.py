@@ -111,7 +111,7 @@ DATES = st.one_of(
 DATETIMES = st.one_of(
     st.sampled_from([dt.datetime.min, dt.datetime.max, dt.datetime(2024, 2, 29, 23, 59, 59, 5)]),
     st.dates().map(lambda day: dt.datetime(day.year, day.month, day.day)),
-    st.datetimes(),
+    st.datetimes().map(lambda moment: moment.replace(fold=0)),
 )
 _SCALARS: dict[Kind, Strategy[Any]] = {
     Kind.NULL: st.none(),

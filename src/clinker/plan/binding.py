@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from clinker.config.nodes import (
@@ -15,11 +15,11 @@ from clinker.config.nodes import (
     StateNode,
     TransformNode,
 )
-from clinker.cxl import typed
+from clinker.cxl import ast, typed
 from clinker.cxl.builtins.declare import accepted_kinds
 from clinker.cxl.modules import ModuleLibrary
 from clinker.cxl.parser import parse, parse_expression
-from clinker.cxl.resolve import Context, ProgramKind, Row, WindowContext
+from clinker.cxl.resolve import OPEN_ROW, Context, ProgramKind, Row, WindowContext
 from clinker.cxl.typecheck import check, check_expression
 from clinker.cxl.types import (
     ANY,
@@ -69,6 +69,15 @@ def bind(graph: Graph, registry: Registry, modules: ModuleLibrary) -> Bound:
     return Bound(binder.nodes, binder.diagnostics)
 
 
+@dataclass(frozen=True)
+class Attempt:
+    """A program, or None if it has errors, and the fields it writes as far as that is known."""
+
+    program: typed.Program | None
+    fields: Row
+    meta: Mapping[str, Type]
+
+
 @dataclass
 class _Binder:
     graph: Graph
@@ -78,12 +87,10 @@ class _Binder:
     diagnostics: list[Diagnostic] = field(default_factory=list)
 
     def bind(self, unit: Unit) -> None:
-        """Plan one unit; without its inputs, or with errors, it is left out with all after it."""
-        if any(edge.upstream not in self.nodes for edge in unit.inputs):
-            return
+        """Plan one unit. With errors in it a stand-in keeps what comes after it checkable."""
         match unit.node:
             case SourceNode():
-                planned: Planned | None = self._source(unit, unit.node)
+                planned: Planned = self._source(unit, unit.node)
             case TransformNode():
                 planned = self._transform(unit, unit.node)
             case AggregateNode():
@@ -100,11 +107,12 @@ class _Binder:
                 planned = self._output(unit, unit.node)
             case _:
                 raise AssertionError(f"a {unit.kind} is no part of an expanded graph")
-        if planned:
-            self.nodes[unit.name] = planned
+        self.nodes[unit.name] = planned
 
     def upstream(self, unit: Unit, position: int = 0) -> Planned:
-        return self.nodes[unit.inputs[position].upstream]
+        """The node an input reads from; where the wiring is wrong, one with unknown columns."""
+        edge = unit.inputs[position]
+        return self.nodes.get(edge.upstream) or Planned(unit=unit, row=OPEN_ROW)
 
     # Findings
 
@@ -169,10 +177,19 @@ class _Binder:
             if self.graph.units[name].kind in ("merge", "combine")
         }
 
-    def program(self, unit: Unit, source: Source, context: Context) -> typed.Program | None:
-        checked = check(parse(source), context)
-        self.report(unit, checked.diagnostics, {})
-        return checked.program
+    def program(
+        self, unit: Unit, source: Source, context: Context, codes: Mapping[str, str]
+    ) -> Attempt:
+        parsed = parse(source)
+        checked = check(parsed, context)
+        self.report(unit, checked.diagnostics, codes)
+        if checked.program:
+            written = checked.program.fields_written
+            return Attempt(checked.program, Row(written), checked.program.meta_written)
+        fields = dict.fromkeys(_emit_names(parsed.program, ast.Emit), ANY)
+        meta = dict.fromkeys(_emit_names(parsed.program, ast.EmitMeta), ANY)
+        # What a statement that does not even parse would have emitted is anyone's guess.
+        return Attempt(None, Row(fields, is_open=bool(parsed.diagnostics)), meta)
 
     def condition(
         self, unit: Unit, source: Source, context: Context, what: str
@@ -190,41 +207,43 @@ class _Binder:
         }
         return PlannedSource(unit=unit, row=Row(columns))
 
-    def _transform(self, unit: Unit, node: TransformNode) -> Planned | None:
+    def _transform(self, unit: Unit, node: TransformNode) -> Planned:
         upstream = self.upstream(unit)
         window = node.config.analytic_window
         context = self.context(unit, upstream.row, upstream.meta)
         if window:
             foreign = self.nodes.get(window.source) if window.source else None
             context = replace(context, window=WindowContext(foreign.row if foreign else None))
-        program = self.program(unit, node.config.text("cxl"), context)
-        if program is None:
-            return None
-        row = Row({**upstream.row.columns, **program.fields_written})
-        meta = {**upstream.meta, **program.meta_written}
+        attempt = self.program(unit, node.config.text("cxl"), context, {})
+        row = overlay(upstream.row, attempt.fields)
+        meta = {**upstream.meta, **attempt.meta}
+        emitted = tuple(attempt.fields.columns) or upstream.emitted
         outgoing = self.context(unit, row, meta)
+        validations = self._validations(unit, node, outgoing)
+        log_conditions = tuple(
+            self.condition(unit, log.text("condition"), outgoing, "the log condition")
+            if log.condition
+            else None
+            for log in node.config.log
+        )
+        if attempt.program is None:
+            return Planned(unit=unit, row=row, meta=meta, emitted=emitted)
         return PlannedTransform(
             unit=unit,
             row=row,
             meta=meta,
-            emitted=tuple(program.fields_written) or upstream.emitted,
-            program=program,
-            validations=self._validations(unit, node, outgoing),
-            log_conditions=tuple(
-                self.condition(unit, log.text("condition"), outgoing, "the log condition")
-                if log.condition
-                else None
-                for log in node.config.log
-            ),
+            emitted=emitted,
+            program=attempt.program,
+            validations=validations,
+            log_conditions=log_conditions,
         )
 
     def _validations(self, unit: Unit, node: TransformNode, context: Context) -> tuple[Check, ...]:
         checks: list[Check] = []
         for validation in node.config.validations:
-            if validation.field is not None and validation.field not in context.row.columns:
-                self.unknown_field(
-                    unit, validation.field, context.row, validation.at("field"), "the validation"
-                )
+            if validation.field is not None:
+                at = validation.at("field")
+                self.require_field(unit, validation.field, context.row, at, "the validation")
             condition = None
             if validation.named_check is None:
                 source = validation.text("assertion")
@@ -232,32 +251,34 @@ class _Binder:
             checks.append(Check(validation.rule, condition))
         return tuple(checks)
 
-    def unknown_field(
+    def require_field(
         self, unit: Unit, name: str, row: Row, location: Location, reader: str
     ) -> None:
-        known = did_you_mean(name, row.columns) or f"it has: {', '.join(row.columns)}"
-        self.error(unit, "E200", f"{reader} reads unknown field '{name}'", location, known)
+        """Report unless the row has a column of that name."""
+        if row.get(name) is None:
+            known = did_you_mean(name, row.columns) or f"known here: {', '.join(row.columns)}"
+            self.error(unit, "E200", f"{reader} reads unknown field '{name}'", location, known)
 
-    def _aggregate(self, unit: Unit, node: AggregateNode) -> Planned | None:
+    def _aggregate(self, unit: Unit, node: AggregateNode) -> Planned:
         upstream = self.upstream(unit)
         group_by = node.config.group_by
-        missing = [name for name in group_by if name not in upstream.row.columns]
-        for name in missing:
-            at = node.config.at("group_by", group_by.index(name))
-            self.unknown_field(unit, name, upstream.row, at, "group_by")
+        for position, name in enumerate(group_by):
+            at = node.config.at("group_by", position)
+            self.require_field(unit, name, upstream.row, at, "group_by")
         context = replace(
             self.context(unit, upstream.row, upstream.meta),
             kind=ProgramKind.AGGREGATE,
             group_by=group_by,
         )
-        program = self.program(unit, node.config.text("cxl"), context)
-        if program is None or missing:
-            return None
-        keys = {name: upstream.row.columns[name] for name in group_by}
-        row = Row({**keys, **program.fields_written})
-        return PlannedAggregate(unit=unit, row=row, emitted=tuple(row.columns), program=program)
+        attempt = self.program(unit, node.config.text("cxl"), context, {})
+        keys = Row({name: upstream.row.columns.get(name, ANY) for name in group_by})
+        row = overlay(keys, attempt.fields)
+        emitted = tuple(row.columns)
+        if attempt.program is None:
+            return Planned(unit=unit, row=row, emitted=emitted)
+        return PlannedAggregate(unit=unit, row=row, emitted=emitted, program=attempt.program)
 
-    def _route(self, unit: Unit, node: RouteNode) -> Planned | None:
+    def _route(self, unit: Unit, node: RouteNode) -> Planned:
         upstream = self.upstream(unit)
         context = self.context(unit, upstream.row, upstream.meta)
         conditions = {
@@ -276,14 +297,12 @@ class _Binder:
             default=node.config.default,
         )
 
-    def _merge(self, unit: Unit) -> Planned | None:
+    def _merge(self, unit: Unit) -> Planned:
         first, *others = (self.upstream(unit, i) for i in range(len(unit.inputs)))
         columns = dict(first.row.columns)
-        agree = True
         for position, other in enumerate(others, 1):
             difference = _difference(first.row, other.row)
             if difference:
-                agree = False
                 self.error(
                     unit,
                     "E314",
@@ -293,20 +312,18 @@ class _Binder:
                 )
                 continue
             for name, type_ in other.row.columns.items():
-                columns[name] = unify(columns[name], type_)
-        if not agree:
-            return None
+                columns[name] = unify(columns.get(name, type_), type_)
         meta: dict[str, Type] = {}
         for planned in (first, *others):
             for name, type_ in planned.meta.items():
                 meta[name] = (meta.get(name, type_) | type_).nullable()
-        return PlannedMerge(unit=unit, row=Row(columns), meta=meta, emitted=first.emitted)
+        is_open = any(planned.row.is_open for planned in (first, *others))
+        row = Row(columns, is_open)
+        return PlannedMerge(unit=unit, row=row, meta=meta, emitted=first.emitted)
 
-    def _combine(self, unit: Unit, node: CombineNode) -> Planned | None:
-        inputs = {edge.label: self.nodes[edge.upstream] for edge in unit.inputs}
-        driver = node.config.drive or next(iter(inputs))
-        if driver not in inputs:
-            return None
+    def _combine(self, unit: Unit, node: CombineNode) -> Planned:
+        inputs = {e.label: self.upstream(unit, i) for i, e in enumerate(unit.inputs)}
+        driver = node.config.drive if node.config.drive in inputs else next(iter(inputs))
         rows = {label: planned.row for label, planned in inputs.items()}
         meta = inputs[driver].meta
         context = replace(self.context(unit, Row(), meta), qualifiers=rows)
@@ -314,39 +331,48 @@ class _Binder:
             parse_expression(node.config.text("where")), context, BOOL, "the join condition"
         )
         codes = {"resolve": "E304", "typecheck": "E303"}
-        failed = self.report(unit, where.diagnostics, codes)
-        program = None
-        if node.config.match != "collect":
-            body = replace(context, qualifiers=_after_miss(rows, driver, node))
-            checked = check(parse(node.config.text("cxl")), body)
-            failed |= self.report(unit, checked.diagnostics, {"resolve": "E308"})
-            program = checked.program
-            if program and not program.fields_written:
-                failed = True
-                self.error(
-                    unit,
-                    "E309",
-                    "the body of the combine emits no field",
-                    node.config.at("cxl"),
-                    "add an emit statement for every column of the joined record",
-                )
-        if failed or where.expression is None:
-            return None
-        if program:
-            row = Row(program.fields_written)
-        else:
+        self.report(unit, where.diagnostics, codes)
+        if node.config.match == "collect":
             arrays = {label: ARRAY for label in rows if label != driver}
-            row = Row({**rows[driver].columns, **arrays})
+            attempt = Attempt(None, overlay(rows[driver], Row(arrays)), {})
+        else:
+            attempt = self._combine_body(unit, node, rows, driver, context)
+        row = attempt.fields
+        emitted = tuple(row.columns)
+        complete = attempt.program or node.config.match == "collect"
+        if where.expression is None or not complete:
+            return Planned(unit=unit, row=row, meta=meta, emitted=emitted)
         return PlannedCombine(
             unit=unit,
             row=row,
             meta=meta,
-            emitted=tuple(row.columns),
+            emitted=emitted,
             where=where.expression,
-            program=program,
+            program=attempt.program,
             driver=driver,
             inputs=rows,
         )
+
+    def _combine_body(
+        self,
+        unit: Unit,
+        node: CombineNode,
+        rows: Mapping[str, Row],
+        driver: str,
+        context: Context,
+    ) -> Attempt:
+        seen = _after_miss(rows, driver, node)
+        source = node.config.text("cxl")
+        attempt = self.program(unit, source, replace(context, qualifiers=seen), {"resolve": "E308"})
+        if attempt.program and not attempt.program.fields_written:
+            self.error(
+                unit,
+                "E309",
+                "the body of the combine emits no field",
+                node.config.at("cxl"),
+                "add an emit statement for every column of the joined record",
+            )
+        return attempt
 
     def _state(self, unit: Unit, node: StateNode) -> Planned:
         upstream = self.upstream(unit)
@@ -395,19 +421,16 @@ class _Binder:
         if not config.include_unmapped and upstream.emitted is not None:
             names = [name for name in upstream.emitted if name in upstream.row.columns]
         for position, name in enumerate(config.exclude):
-            if name not in upstream.row.columns:
-                at = config.at("exclude", position)
-                self.unknown_field(unit, name, upstream.row, at, "exclude")
+            at = config.at("exclude", position)
+            self.require_field(unit, name, upstream.row, at, "exclude")
         names = [name for name in names if name not in config.exclude]
         renamed = {field_: output for output, field_ in config.mapping.items()}
         for output, field_ in config.mapping.items():
-            if field_ not in upstream.row.columns:
-                at = config.at("mapping", output)
-                self.unknown_field(unit, field_, upstream.row, at, "mapping")
+            at = config.at("mapping", output)
+            self.require_field(unit, field_, upstream.row, at, "mapping")
         for position, key in enumerate(config.sort_order):
-            if key.field not in upstream.row.columns:
-                at = config.at("sort_order", position)
-                self.unknown_field(unit, key.field, upstream.row, at, "sort_order")
+            at = config.at("sort_order", position)
+            self.require_field(unit, key.field, upstream.row, at, "sort_order")
         return PlannedOutput(
             unit=unit,
             row=upstream.row,
@@ -431,7 +454,27 @@ def _after_miss(rows: Mapping[str, Row], driver: str, node: CombineNode) -> Mapp
     return {**nullable, driver: rows[driver]}
 
 
+def overlay(row: Row, written: Row) -> Row:
+    """A row with fields written over it: known names keep their place, new ones follow."""
+    return Row({**row.columns, **written.columns}, row.is_open or written.is_open)
+
+
+def _emit_names(program: ast.Program, kind: type[ast.Emit] | type[ast.EmitMeta]) -> list[str]:
+    """What the statements of a program emit, those in `emit each` bodies included."""
+
+    def names(statements: Sequence[ast.Statement]) -> Iterator[str]:
+        for statement in statements:
+            if isinstance(statement, kind):
+                yield statement.name
+            elif isinstance(statement, ast.EmitEach):
+                yield from names(statement.body)
+
+    return list(names(program.statements))
+
+
 def _difference(first: Row, other: Row) -> str | None:
+    if first.is_open or other.is_open:
+        return None
     missing = [name for name in first.columns if name not in other.columns]
     extra = [name for name in other.columns if name not in first.columns]
     parts = [

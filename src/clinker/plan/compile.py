@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from pathlib import Path
 
 from clinker.config import Pipeline, load_pipeline
 from clinker.cxl.modules import ModuleLibrary
 from clinker.diagnostics import Diagnostic, in_reading_order
 from clinker.plan.binding import bind
 from clinker.plan.graph import Graph
+from clinker.plan.options import Options
 from clinker.plan.planned import Planned
 from clinker.plan.variables import Registry, declared
 from clinker.plan.wiring import wire
@@ -26,6 +26,7 @@ class Plan:
     graph: Graph
     nodes: Mapping[str, Planned]
     registry: Registry
+    options: Options
 
 
 @dataclass(frozen=True)
@@ -36,28 +37,18 @@ class Compiled:
     diagnostics: list[Diagnostic]
 
 
-@dataclass(frozen=True)
-class Settings:
-    """What a caller decides about a compilation."""
-
-    base_dir: Path
-    rules_path: Path | None = None
-
-
-def compile_pipeline(
-    content: bytes, name: str, env: Mapping[str, str], settings: Settings
-) -> Compiled:
-    loaded = load_pipeline(content, env, name)
+def compile_pipeline(content: bytes, name: str, options: Options) -> Compiled:
+    loaded = load_pipeline(content, options.variables, name)
     if loaded.value is None:
         return Compiled(None, list(loaded.diagnostics))
     pipeline = loaded.value
     graph, wiring_problems = wire(pipeline.nodes)
     registry = declared(pipeline)
-    rules = settings.rules_path or settings.base_dir / (
+    rules = options.rules_path or options.base_dir / (
         pipeline.pipeline.rules_path or DEFAULT_RULES_PATH
     )
     bound = bind(graph, registry, ModuleLibrary(rules))
     diagnostics = in_reading_order([*loaded.diagnostics, *wiring_problems, *bound.diagnostics])
     if any(d.is_error for d in diagnostics):
         return Compiled(None, diagnostics)
-    return Compiled(Plan(pipeline, graph, bound.nodes, registry), diagnostics)
+    return Compiled(Plan(pipeline, graph, bound.nodes, registry, options), diagnostics)

@@ -97,7 +97,10 @@ class Graph:
 
 
 def in_planning_order(units: Iterable[Unit]) -> tuple[list[Unit], list[list[Unit]]]:
-    """Units after what they read from, else as declared; and the cycles that prevent it."""
+    """Units after what they read from, else as declared; and the cycles that prevent it.
+
+    Units in a cycle, and all that wait for one, come last.
+    """
     waiting = {unit.name: unit for unit in units}
     ordered: list[Unit] = []
     while True:
@@ -107,7 +110,7 @@ def in_planning_order(units: Iterable[Unit]) -> tuple[list[Unit], list[list[Unit
         for unit in ready:
             del waiting[unit.name]
         ordered.extend(ready)
-    return ordered, list(_cycles(waiting))
+    return [*ordered, *waiting.values()], list(_cycles(waiting))
 
 
 def _cycles(waiting: dict[str, Unit]) -> Iterator[list[Unit]]:

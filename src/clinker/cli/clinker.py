@@ -1,0 +1,231 @@
+"""`clinker`: check, explain and run pipelines."""
+
+from __future__ import annotations
+
+import argparse
+import signal
+import sys
+from collections.abc import Callable, Sequence
+from importlib import import_module
+from typing import TypeAlias
+
+from clinker import __version__
+from clinker.cli.exits import INTERRUPTED, CommandError
+
+LOG_LEVELS = ("error", "warn", "info", "debug", "trace")
+EXPLAIN_FORMATS = ("text", "json", "dot", "sql")
+
+_EPILOG = """\
+exit codes:
+    0  success
+    1  the pipeline file, a channel, a composition or CXL has errors
+    2  finished, with records in the dead-letter queue; also wrong usage
+    3  an evaluation error stopped the run, or an error threshold was reached
+    4  a file could not be read or written
+  130  interrupted
+"""
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run the command line and return the exit code. Only the command at hand is imported."""
+    if hasattr(signal, "SIGPIPE"):  # a reader that leaves ends the output quietly
+        signal.signal(signal.SIGPIPE, signal.SIG_DFL)
+    args = _parser().parse_args(argv)
+    try:
+        code: int = import_module(f"clinker.cli.clinker_{args.command}").run(args)
+    except CommandError as problem:
+        print(f"error: {problem}", file=sys.stderr)
+        return problem.code
+    except KeyboardInterrupt:
+        return INTERRUPTED
+    return code
+
+
+_Commands: TypeAlias = "argparse._SubParsersAction[argparse.ArgumentParser]"
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(
+        prog="clinker",
+        description="Declarative batch ETL: one YAML file, typed expressions, files out.",
+        epilog=_EPILOG,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    parser.add_argument("--version", action="version", version=f"clinker {__version__}")
+    commands = parser.add_subparsers(dest="command", metavar="COMMAND", required=True)
+    _add_run(commands)
+    _add_explain(commands)
+    _add_schema(commands)
+    _add_metrics(commands)
+    return parser
+
+
+def _add_run(commands: _Commands) -> None:
+    command = commands.add_parser(
+        "run",
+        help="compile a pipeline, and run or explain it",
+        description="Compile a pipeline and run it. Mistakes are reported before data is read.",
+    )
+    command.add_argument("config", metavar="CONFIG", help="the pipeline file")
+    _add_run_modes(command)
+    _add_run_resources(command)
+    _add_run_files(command)
+    _add_run_reporting(command)
+
+
+def _add_run_modes(command: argparse.ArgumentParser) -> None:
+    modes = command.add_argument_group("without running")
+    modes.add_argument(
+        "--dry-run", action="store_true", help="check everything that needs no data, then stop"
+    )
+    modes.add_argument(
+        "-n",
+        "--dry-run-n",
+        metavar="N",
+        type=_at_least(1),
+        help="with the first N records of each source, print what would be written",
+    )
+    modes.add_argument(
+        "--dry-run-output", metavar="FILE", help="with -n: write to FILE instead of printing"
+    )
+    modes.add_argument(
+        "--explain",
+        metavar="FORMAT",
+        nargs="?",
+        const="text",
+        choices=EXPLAIN_FORMATS,
+        help="print the execution plan and stop: " + ", ".join(EXPLAIN_FORMATS),
+    )
+
+
+def _add_run_resources(command: argparse.ArgumentParser) -> None:
+    resources = command.add_argument_group("resources")
+    resources.add_argument(
+        "--memory-limit",
+        metavar="SIZE",
+        type=_memory_size,
+        help="memory for the run, as 512M or 2G (default: the file's memory.limit, else 512M)",
+    )
+    resources.add_argument(
+        "--threads", metavar="N", type=_at_least(1), help="processor cores to use (default: all)"
+    )
+    resources.add_argument(
+        "--error-threshold",
+        metavar="N",
+        type=_at_least(0),
+        default=0,
+        help="stop after N rejected records (default: 0, no limit)",
+    )
+
+
+def _add_run_files(command: argparse.ArgumentParser) -> None:
+    files = command.add_argument_group("files")
+    _add_compilation(files)
+    files.add_argument("--force", action="store_true", help="overwrite existing output files")
+
+
+def _add_compilation(command: argparse._ActionsContainer) -> None:
+    """What decides how a pipeline file is read, wherever one is compiled."""
+    command.add_argument(
+        "--base-dir",
+        metavar="DIR",
+        help="where relative paths start (default: the pipeline file's directory)",
+    )
+    command.add_argument("--channel", metavar="FILE", help="a .channel.yaml file to apply")
+    command.add_argument(
+        "--rules-path", metavar="DIR", help="where `use` finds CXL modules (default: ./rules)"
+    )
+    command.add_argument(
+        "--allow-absolute-paths", action="store_true", help="permit absolute paths in the file"
+    )
+    command.add_argument(
+        "--env", metavar="NAME", help="the active environment (default: $CLINKER_ENV)"
+    )
+
+
+def _add_run_reporting(command: argparse.ArgumentParser) -> None:
+    reporting = command.add_argument_group("reporting")
+    reporting.add_argument(
+        "--batch-id", metavar="ID", help="identifies the run in metrics, paths and logs"
+    )
+    reporting.add_argument("--quiet", action="store_true", help="show no progress, only problems")
+    reporting.add_argument(
+        "--log-level", choices=LOG_LEVELS, default="info", help="how much is logged"
+    )
+    reporting.add_argument(
+        "--metrics-spool-dir",
+        metavar="DIR",
+        help="where the run leaves its metrics (default: $CLINKER_METRICS_SPOOL_DIR)",
+    )
+    _add_format(reporting)
+
+
+def _add_explain(commands: _Commands) -> None:
+    command = commands.add_parser(
+        "explain",
+        help="explain a diagnostic code, or where a value comes from",
+        description="Explain a diagnostic code, or where a parameter's value comes from.",
+    )
+    command.add_argument("config", metavar="CONFIG", nargs="?", help="the pipeline file")
+    what = command.add_mutually_exclusive_group(required=True)
+    what.add_argument("--code", metavar="CODE", help="a code such as E153")
+    what.add_argument(
+        "--field", metavar="NODE.PARAM", help="a parameter of a composition call in CONFIG"
+    )
+    _add_compilation(command)
+    _add_format(command)
+
+
+def _add_schema(commands: _Commands) -> None:
+    commands.add_parser(
+        "schema",
+        help="print the JSON Schema of pipeline files",
+        description="Print the JSON Schema of pipeline files, with which editors check them.",
+    )
+
+
+def _add_metrics(commands: _Commands) -> None:
+    command = commands.add_parser(
+        "metrics", help="work with the metrics of past runs", description="Metrics of past runs."
+    )
+    actions = command.add_subparsers(dest="action", metavar="ACTION", required=True)
+    collect = actions.add_parser(
+        "collect",
+        help="gather metrics files into one archive",
+        description="Append the metrics files of a spool directory to an NDJSON archive.",
+    )
+    collect.add_argument("--spool-dir", metavar="DIR", required=True, help="where runs left them")
+    collect.add_argument("--output-file", metavar="FILE", required=True, help="the archive")
+    collect.add_argument(
+        "--delete-after-collect", action="store_true", help="delete files once archived"
+    )
+    collect.add_argument("--dry-run", action="store_true", help="only tell what would be collected")
+
+
+def _add_format(command: argparse._ActionsContainer) -> None:
+    command.add_argument(
+        "--format",
+        choices=("text", "json"),
+        default="text",
+        help="how diagnostics are printed: for people, or as a JSON array",
+    )
+
+
+def _at_least(low: int) -> Callable[[str], int]:
+    def number(text: str) -> int:
+        value = int(text) if text.isascii() and text.isdigit() else low - 1
+        if value < low:
+            raise argparse.ArgumentTypeError(f"'{text}' is not a whole number of {low} or more")
+        return value
+
+    return number
+
+
+def _memory_size(text: str) -> int:
+    from clinker.config.quantities import parse_memory_size
+
+    try:
+        return parse_memory_size(text)
+    except ValueError:
+        message = f"'{text}' is not a size such as 512M or 2G"
+        raise argparse.ArgumentTypeError(message) from None

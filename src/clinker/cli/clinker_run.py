@@ -1,0 +1,78 @@
+"""`clinker run`"""
+
+from __future__ import annotations
+
+import os
+import sys
+from argparse import Namespace
+from pathlib import Path
+
+from clinker.cli.cxl_check import report
+from clinker.cli.exits import CONFIGURATION, IO, OK, USAGE, CommandError
+from clinker.plan.compile import Compiled, compile_pipeline
+from clinker.plan.options import Options, Preview
+
+
+def run(args: Namespace) -> int:
+    if args.dry_run_output and not args.dry_run_n:
+        raise CommandError("--dry-run-output needs -n, the number of records", USAGE)
+    compiled = compile_file(args.config, options(args))
+    if report(compiled.diagnostics, args.format) or compiled.plan is None:
+        return CONFIGURATION
+    if args.explain:
+        from clinker.plan.explain import explain
+
+        sys.stdout.write(explain(compiled.plan, args.explain))
+        return OK
+    if args.dry_run and not args.dry_run_n:
+        _print_summary(compiled, args)
+        return OK
+    raise CommandError(
+        "this version compiles pipelines but does not run them yet; use --dry-run or --explain",
+        CONFIGURATION,
+    )
+
+
+def compile_file(path: str, chosen: Options) -> Compiled:
+    try:
+        content = Path(path).read_bytes()
+    except OSError as problem:
+        raise CommandError(f"cannot read '{path}': {problem.strerror}", IO) from problem
+    return compile_pipeline(content, path, chosen)
+
+
+def options(args: Namespace) -> Options:
+    """The options of a command line, completed from the environment."""
+    spool = getattr(args, "metrics_spool_dir", None) or os.environ.get("CLINKER_METRICS_SPOOL_DIR")
+    records = getattr(args, "dry_run_n", None)
+    return Options(
+        base_dir=Path(args.base_dir) if args.base_dir else Path(args.config).parent,
+        channel=Path(args.channel) if args.channel else None,
+        rules_path=Path(args.rules_path) if args.rules_path else None,
+        allow_absolute_paths=args.allow_absolute_paths
+        or "CLINKER_ALLOW_ABSOLUTE_PATHS" in os.environ,
+        environment=args.env or os.environ.get("CLINKER_ENV"),
+        memory_limit=getattr(args, "memory_limit", None),
+        threads=getattr(args, "threads", None),
+        error_threshold=getattr(args, "error_threshold", 0),
+        batch_id=getattr(args, "batch_id", None),
+        preview=Preview(records, _path(args.dry_run_output)) if records else None,
+        force=getattr(args, "force", False),
+        metrics_spool_dir=_path(spool),
+        variables=dict(os.environ),
+    )
+
+
+def _path(text: str | None) -> Path | None:
+    return Path(text) if text else None
+
+
+def _print_summary(compiled: Compiled, args: Namespace) -> None:
+    if compiled.plan and args.format == "text" and not args.quiet:
+        kinds = [unit.kind for unit in compiled.plan.graph]
+        inputs, outputs = kinds.count("source"), kinds.count("output")
+        others = len(kinds) - inputs - outputs
+        print(
+            f"ok: {args.config} is valid "
+            f"({inputs} inputs, {outputs} outputs, {others} nodes between them)"
+        )

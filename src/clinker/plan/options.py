@@ -1,0 +1,34 @@
+"""What a caller decides about a run, besides what the pipeline file says."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from pathlib import Path
+
+
+@dataclass(frozen=True)
+class Preview:
+    """A run of only the first records, printed instead of written."""
+
+    records: int
+    output: Path | None = None
+
+
+@dataclass(frozen=True)
+class Options:
+    """Options of a compilation and of the run that may follow; None leaves it to the file."""
+
+    base_dir: Path
+    channel: Path | None = None
+    rules_path: Path | None = None
+    allow_absolute_paths: bool = False
+    environment: str | None = None
+    memory_limit: int | None = None
+    threads: int | None = None
+    error_threshold: int = 0
+    batch_id: str | None = None
+    preview: Preview | None = None
+    force: bool = False
+    metrics_spool_dir: Path | None = None
+    variables: dict[str, str] = field(default_factory=dict)
+    """The environment, from which `${NAME}` in the file is replaced."""
