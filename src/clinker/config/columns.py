@@ -1,0 +1,95 @@
+"""Columns and their types, as schemas declare them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Annotated, Any, TypeAlias
+
+from pydantic import BeforeValidator, Field, WithJsonSchema
+from pydantic_core import PydanticCustomError
+
+from clinker.config.errors import found, invalid, one_of
+from clinker.config.model import Model
+from clinker.cxl.types import SCHEMA_TYPES, Type, parse_type
+from clinker.diagnostics import Diagnostic, Label
+from clinker.diagnostics.suggest import closest
+
+_TYPE_WORDS = [name for name in SCHEMA_TYPES if name != "datetime"]
+_MAX_LENGTH = 100
+
+
+def parse_column_type(value: object) -> Type:
+    """`int`, `nullable(int)`, or `{nullable: int}`."""
+    if isinstance(value, Type):
+        return value
+    if isinstance(value, dict) and list(value) == ["nullable"]:
+        return parse_column_type(value["nullable"]).nullable()
+    if not isinstance(value, str):
+        raise _unknown_type(f"expected a column type, found {found(value)}", None)
+    parsed = parse_type(value) if len(value) <= _MAX_LENGTH else None
+    if parsed is None:
+        raise _unknown_type(f"unknown column type '{value[:_MAX_LENGTH]}'", value)
+    return parsed
+
+
+def _unknown_type(message: str, word: str | None) -> PydanticCustomError:
+    meant = closest(word, _TYPE_WORDS) if word else None
+    choices = one_of([*_TYPE_WORDS, "nullable(<type>)"])
+    help = f"did you mean '{meant}'?" if meant else choices
+    return invalid("E014", message, help)
+
+
+_NAMES = "|".join(SCHEMA_TYPES)
+_TYPE_SCHEMA: dict[str, Any] = {
+    "anyOf": [
+        {"enum": list(SCHEMA_TYPES)},
+        {"type": "string", "pattern": rf"^nullable\(\s*({_NAMES})\s*\)$"},
+        {
+            "type": "object",
+            "properties": {"nullable": {"enum": list(SCHEMA_TYPES)}},
+            "required": ["nullable"],
+            "additionalProperties": False,
+        },
+    ],
+    "description": "A column type, or nullable(<type>).",
+}
+
+ColumnType: TypeAlias = Annotated[
+    Type, BeforeValidator(parse_column_type), WithJsonSchema(_TYPE_SCHEMA)
+]
+
+
+class Column(Model):
+    """One column of a schema."""
+
+    name: str = Field(min_length=1, description="the column's name")
+    type: ColumnType = Field(description="the column's type")
+    required: bool = Field(
+        default=False, description="reject records in which the value is null or absent"
+    )
+    long_unique: bool = Field(default=False, description="values are long and hardly ever repeat")
+
+    def check(self) -> Iterator[Diagnostic]:
+        if self.long_unique and self.type.without_null() != SCHEMA_TYPES["string"]:
+            yield self.problem(
+                "E007",
+                f"'long_unique' is for string columns, '{self.name}' is {self.type}",
+                "long_unique",
+                key=True,
+                help="remove 'long_unique'",
+            )
+
+
+def repeated_columns(columns: Sequence[Column]) -> Iterator[Diagnostic]:
+    """Columns whose name was taken by an earlier one."""
+    first: dict[str, Column] = {}
+    for column in columns:
+        earlier = first.setdefault(column.name, column)
+        if earlier is not column:
+            yield column.problem(
+                "E015",
+                f"column '{column.name}' is declared twice",
+                "name",
+                also=(Label(earlier.at("name"), "first declared here"),),
+                help="rename or remove one of them",
+            )

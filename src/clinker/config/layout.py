@@ -1,0 +1,203 @@
+"""Physical layouts: `.schema.yaml` files, and the same thing written inline."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Annotated, Any, Literal, TypeAlias
+
+from pydantic import BeforeValidator, Field, WithJsonSchema
+
+from clinker.config.model import Model
+from clinker.config.names import Format, Name, Natural, Positive
+from clinker.diagnostics import Diagnostic
+from clinker.diagnostics.suggest import did_you_mean
+
+
+def _as_text(value: object) -> object:
+    is_number = isinstance(value, int | float) and not isinstance(value, bool)
+    return str(value) if is_number else value
+
+
+NumberOrText: TypeAlias = Annotated[
+    str, BeforeValidator(_as_text), WithJsonSchema({"type": ["string", "number"]})
+]
+
+
+class LayoutField(Model):
+    """One field of a physical record."""
+
+    name: Name = Field(description="the field's name")
+    type: (
+        Literal[
+            "string",
+            "integer",
+            "float",
+            "decimal",
+            "boolean",
+            "date",
+            "datetime",
+            "object",
+            "array",
+        ]
+        | None
+    ) = None
+    start: Natural | None = Field(default=None, description="first byte, counted from 0")
+    width: Positive | None = Field(default=None, description="number of bytes")
+    end: Positive | None = Field(default=None, description="first byte after the field")
+    justify: Literal["left", "right"] | None = None
+    pad: str | None = Field(default=None, min_length=1, max_length=1)
+    trim: bool = True
+    truncation: Literal["error", "warn", "silent"] | None = None
+    format: Name | None = Field(default=None, description="how dates are written, such as %Y%m%d")
+    required: bool = False
+    coerce: bool | None = None
+    default: Any = None
+    enum: tuple[Any, ...] | None = None
+    alias: Name | None = None
+    inherits: Name | None = Field(
+        default=None, description="a definition under 'defs' to start from"
+    )
+    precision: Positive | None = None
+    scale: Natural | None = None
+    path: Name | None = None
+    drop: bool = Field(default=False, description="in an override: leave this field out")
+    record: Name | None = Field(default=None, description="in an override: the record type meant")
+
+    def check(self) -> Iterator[Diagnostic]:
+        if self.width is not None and self.end is not None:
+            yield self.problem(
+                "E021",
+                f"field '{self.name}' has both 'width' and 'end'",
+                "end",
+                key=True,
+                help="keep one of them",
+            )
+        elif self.end is not None and self.start is not None and self.end <= self.start:
+            yield self.problem(
+                "E021", f"field '{self.name}' ends before it starts", "end", help="raise 'end'"
+            )
+
+
+class Definition(LayoutField):
+    """Settings that several fields share."""
+
+    name: str = ""
+
+
+class Discriminator(Model):
+    """What tells one record type from another."""
+
+    start: Natural | None = None
+    width: Positive | None = None
+    field: Name | None = None
+
+    def check(self) -> Iterator[Diagnostic]:
+        by_place = self.start is not None and self.width is not None
+        if by_place == (self.field is not None):
+            yield self.problem(
+                "E021",
+                "a discriminator is a place in the line or a field",
+                help="give 'start' and 'width', or 'field'",
+            )
+
+
+class RecordType(Model):
+    """One of several kinds of record in a file."""
+
+    id: Name = Field(description="the record type's name")
+    tag: Name | None = Field(default=None, description="the discriminator's value for this type")
+    description: str | None = None
+    parent: Name | None = None
+    join_key: Name | None = None
+    fields: tuple[LayoutField, ...] = Field(min_length=1, description="the record's fields")
+
+
+class Structure(Model):
+    """How often a record type occurs."""
+
+    record: Name = Field(description="the record type")
+    count: NumberOrText = Field(default="*", description="how often, such as 1, 1+ or *")
+
+
+class Layout(Model):
+    """The fields of a physical file."""
+
+    version: NumberOrText | None = None
+    format: Format | None = None
+    encoding: Name | None = None
+    defs: dict[str, Definition] = Field(default_factory=dict)
+    fields: tuple[LayoutField, ...] | None = Field(
+        default=None, description="the fields of every record"
+    )
+    records: tuple[RecordType, ...] | None = Field(
+        default=None, description="the fields by record type"
+    )
+    discriminator: Discriminator | None = None
+    structure: tuple[Structure, ...] = ()
+
+    def check(self) -> Iterator[Diagnostic]:
+        if self.fields is None and self.records is None:
+            yield self.problem("E021", "the layout has no fields", help="add 'fields'")
+        if self.fields is not None and self.records is not None:
+            yield self.problem(
+                "E021",
+                "the layout has both 'fields' and 'records'",
+                "records",
+                key=True,
+                help="keep 'fields' for one kind of record, 'records' for several",
+            )
+        for field in self.all_fields:
+            yield from self._check_field(field)
+
+    @property
+    def all_fields(self) -> Iterator[LayoutField]:
+        yield from self.fields or ()
+        for record in self.records or ():
+            yield from record.fields
+
+    def resolved(self, field: LayoutField) -> LayoutField:
+        """The field with what it inherits filled in."""
+        base = self.defs.get(field.inherits) if field.inherits else None
+        if base is None:
+            return field
+        inherited = {
+            name: getattr(base, name)
+            for name in base.model_fields_set - field.model_fields_set - {"name"}
+        }
+        return field.model_copy(update=inherited)
+
+    def _check_field(self, field: LayoutField) -> Iterator[Diagnostic]:
+        if field.inherits is not None and field.inherits not in self.defs:
+            yield field.problem(
+                "E021",
+                f"'{field.inherits}' is not defined under 'defs'",
+                "inherits",
+                help=did_you_mean(field.inherits, self.defs),
+            )
+        for name in ("drop", "record"):
+            if field.has(name):
+                yield field.problem(
+                    "E021",
+                    f"'{name}' is for schema overrides, not for the layout itself",
+                    name,
+                    key=True,
+                    help=f"remove '{name}'",
+                )
+        resolved = self.resolved(field)
+        if self.format == "fixed_width":
+            yield from positions(resolved)
+
+
+def positions(field: LayoutField) -> Iterator[Diagnostic]:
+    """What a field lacks to be found in a fixed-width line."""
+    if field.width is None and field.end is None:
+        yield field.problem(
+            "E021", f"field '{field.name}' has no width", help="add 'width' or 'end'"
+        )
+
+
+class LayoutRef(Model):
+    """A layout: the path of a schema file, or the layout itself."""
+
+    path: Name | None = None
+    inline: Layout | None = None

@@ -1,0 +1,26 @@
+"""Small vocabularies that several models share."""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal, TypeAlias
+
+from pydantic import Field
+
+from clinker.config.model import Model
+
+Format: TypeAlias = Literal["csv", "json", "xml", "fixed_width", "edifact", "x12"]
+FanoutPolicy: TypeAlias = Literal["any", "all", "primary"]
+Phase: TypeAlias = Literal["runtime", "init"]
+Scope: TypeAlias = Literal["pipeline", "source", "record"]
+
+Name: TypeAlias = Annotated[str, Field(min_length=1)]
+Positive: TypeAlias = Annotated[int, Field(ge=1)]
+Natural: TypeAlias = Annotated[int, Field(ge=0)]
+
+
+class SortKey(Model):
+    """One field to sort by."""
+
+    field: Name = Field(description="the field to sort by")
+    order: Literal["asc", "desc"] = "asc"
+    null_order: Literal["first", "last", "drop"] = "last"

@@ -1,0 +1,43 @@
+"""Merges: several streams of the same shape, one after another or interleaved."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Literal
+
+from pydantic import Field
+
+from clinker.config.model import Model
+from clinker.config.names import Natural
+from clinker.config.nodes.base import NodeBase
+from clinker.config.reference import NodeRef, Ref
+from clinker.diagnostics import Diagnostic
+
+
+class MergeConfig(Model):
+    mode: Literal["concat", "interleave"] = "concat"
+    interleave_seed: Natural | None = None
+
+    def check(self) -> Iterator[Diagnostic]:
+        if self.interleave_seed is not None and self.mode != "interleave":
+            yield self.problem(
+                "W013",
+                "'interleave_seed' has no effect with 'mode: concat'",
+                "interleave_seed",
+                key=True,
+                help="remove it, or use 'mode: interleave'",
+                warning=True,
+            )
+
+
+class MergeNode(NodeBase):
+    """Concatenates streams that share a schema."""
+
+    type: Literal["merge"]
+    inputs: tuple[NodeRef, ...] = Field(min_length=1, description="the nodes to read from")
+    config: MergeConfig = Field(default_factory=MergeConfig)
+
+    @property
+    def references(self) -> Iterator[tuple[Ref, tuple[str | int, ...]]]:
+        for index, ref in enumerate(self.inputs):
+            yield ref, ("inputs", index)

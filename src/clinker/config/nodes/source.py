@@ -1,0 +1,319 @@
+"""Sources: where records come from."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from typing import Annotated, Literal, TypeAlias
+
+from pydantic import Field
+
+from clinker.config.columns import Column, repeated_columns
+from clinker.config.formats import (
+    CsvReading,
+    EdiReading,
+    FixedWidthReading,
+    JsonReading,
+    XmlReading,
+)
+from clinker.config.layout import LayoutField, LayoutRef, positions
+from clinker.config.model import Model
+from clinker.config.names import Name, Positive, SortKey
+from clinker.config.nodes.base import NodeBase
+from clinker.config.quantities import Duration, FileSize, Moment, PositiveDuration
+from clinker.config.transport import FileTransport, RestTransport, Transport
+from clinker.config.variables import VariableType
+from clinker.diagnostics import Diagnostic, Label
+
+MATCHERS = ("path", "glob", "regex", "paths")
+
+
+class Files(Model):
+    """Which of the matching files are read, and in which order."""
+
+    sort_by: Literal["name", "created", "modified"] = "name"
+    sort_order: Literal["asc", "desc"] = "asc"
+    take_first: Positive | None = None
+    take_last: Positive | None = None
+    recursive: bool = True
+    on_no_match: Literal["error", "warn", "skip"] = "error"
+
+    def check(self) -> Iterator[Diagnostic]:
+        if self.take_first is not None and self.take_last is not None:
+            yield self.problem(
+                "E218",
+                "'take_first' and 'take_last' exclude each other",
+                "take_last",
+                key=True,
+                also=(Label(self.key_at("take_first"), "also given here"),),
+                help="keep one of them",
+            )
+
+
+class OnUnmapped(Model):
+    """What happens to input columns that the schema does not name."""
+
+    mode: Literal["auto_widen", "drop", "reject"] = "auto_widen"
+
+
+class Watermark(Model):
+    """The column that says when an event happened."""
+
+    column: Name = Field(description="the event-time column")
+    delay: Duration | None = None
+    idle_timeout: PositiveDuration | None = None
+
+
+class ArrayPath(Model):
+    """How an array inside a record is unfolded."""
+
+    path: Name = Field(description="the array: $.line_items or line_items")
+    mode: Literal["explode", "join"] = "explode"
+    separator: str = ","
+
+    def check(self) -> Iterator[Diagnostic]:
+        if self.has("separator") and self.mode == "explode":
+            yield self.problem(
+                "W013",
+                "'separator' has no effect with 'mode: explode'",
+                "separator",
+                key=True,
+                help="remove it, or use 'mode: join'",
+                warning=True,
+            )
+
+
+class Extract(Model):
+    """Where in the document a section is found."""
+
+    xml_path: Name | None = None
+    json_pointer: Name | None = None
+    segment: Name | None = None
+
+    @property
+    def rules(self) -> list[str]:
+        return [rule for rule in _EXTRACTS if getattr(self, rule) is not None]
+
+    def check(self) -> Iterator[Diagnostic]:
+        if len(self.rules) != 1:
+            yield self.problem(
+                "E022",
+                "a section is extracted by exactly one rule",
+                help=f"give one of: {', '.join(_EXTRACTS)}",
+            )
+
+
+_EXTRACTS = ("xml_path", "json_pointer", "segment")
+_EXTRACT_OF = {"xml": "xml_path", "json": "json_pointer", "edifact": "segment", "x12": "segment"}
+_HEADER_SEGMENT = {"edifact": "UNB", "x12": "ISA"}
+
+
+class Section(Model):
+    """A part of the document that surrounds the records."""
+
+    extract: Extract = Field(description="where the section is found")
+    fields: dict[str, VariableType] = Field(description="its fields and their types")
+
+
+class Envelope(Model):
+    """The sections read as `$doc.<section>.<field>`."""
+
+    sections: dict[str, Section] = Field(description="the sections by name")
+
+
+class SourceConfig(Model):
+    """What all sources have, whatever their format."""
+
+    type: str
+    name: Name | None = Field(default=None, description="a label; the node's name counts")
+    columns: tuple[Column, ...] | None = Field(
+        default=None, alias="schema", min_length=1, description="the columns and their types"
+    )
+    path: Name | None = None
+    glob: Name | None = None
+    regex: Name | None = None
+    paths: tuple[Name, ...] | None = Field(default=None, min_length=1)
+    exclude: tuple[Name, ...] = ()
+    modified_after: Moment | None = None
+    modified_before: Moment | None = None
+    min_size: FileSize | None = None
+    max_size: FileSize | None = None
+    files: Files = Field(default_factory=Files)
+    transport: Transport = Field(default_factory=FileTransport)
+    on_unmapped: OnUnmapped = Field(default_factory=OnUnmapped)
+    correlation_key: tuple[Name, ...] = ()
+    watermark: Watermark | None = None
+    sort_order: tuple[SortKey, ...] = ()
+    array_paths: tuple[ArrayPath, ...] = ()
+    envelope: Envelope | None = None
+    format_schema: LayoutRef | None = Field(default=None, description="the physical layout")
+    schema_overrides: tuple[LayoutField, ...] = ()
+
+    @property
+    def schema_columns(self) -> tuple[Column, ...]:
+        return self.columns or ()
+
+    def check(self) -> Iterator[Diagnostic]:
+        if self.columns is None:
+            yield self.problem(
+                "E201",
+                "the source declares no schema",
+                help="add 'schema' with the name and type of every column",
+            )
+        yield from repeated_columns(self.schema_columns)
+        yield from self._check_matchers()
+        yield from self._check_sizes()
+        yield from self._check_layout()
+        yield from self._check_envelope()
+        if self.has("array_paths") and self.type not in ("json", "xml"):
+            yield self._without_effect("array_paths", "json and xml sources")
+
+    def _check_matchers(self) -> Iterator[Diagnostic]:
+        given = [m for m in MATCHERS if getattr(self, m) is not None]
+        if isinstance(self.transport, RestTransport):
+            yield from self._check_rest(given)
+        elif not given:
+            yield self.problem(
+                "E211",
+                "the source names no file to read",
+                help=f"add one of: {', '.join(MATCHERS)}",
+            )
+        elif len(given) > 1:
+            first, *others = given
+            for other in others:
+                yield self.problem(
+                    "E210",
+                    f"'{first}' and '{other}' both say which files to read",
+                    other,
+                    key=True,
+                    also=(Label(self.key_at(first), "also given here"),),
+                    help="keep one of them",
+                )
+
+    def _check_rest(self, matchers: list[str]) -> Iterator[Diagnostic]:
+        for matcher in matchers:
+            yield self.problem(
+                "E219",
+                f"a REST source reads no files, so '{matcher}' is not allowed",
+                matcher,
+                key=True,
+                help=f"remove '{matcher}', or remove 'transport' to read files",
+            )
+        if self.type not in ("json", "xml"):
+            yield self.problem(
+                "E220",
+                f"a REST source cannot read {self.type}",
+                "type",
+                help="use json or xml",
+            )
+
+    def _check_sizes(self) -> Iterator[Diagnostic]:
+        if (self.min_size or 0) > (self.max_size if self.max_size is not None else math.inf):
+            yield self.problem(
+                "E215",
+                "'min_size' is larger than 'max_size', so no file can match",
+                "min_size",
+                help="swap the two",
+            )
+
+    def _check_layout(self) -> Iterator[Diagnostic]:
+        layout = self.format_schema
+        if self.type != "fixed_width":
+            return
+        if layout is None:
+            yield self.problem(
+                "E023",
+                "a fixed-width source needs the layout of its lines",
+                help="add 'format_schema' with a .schema.yaml path or the fields themselves",
+            )
+        elif layout.inline is not None:
+            if self.schema_overrides:
+                yield self.problem(
+                    "E024",
+                    "'schema_overrides' changes a schema file, but the layout is written inline",
+                    "schema_overrides",
+                    key=True,
+                    help="edit the inline layout instead",
+                )
+            for field in layout.inline.all_fields:
+                yield from positions(layout.inline.resolved(field))
+
+    def _check_envelope(self) -> Iterator[Diagnostic]:
+        if self.envelope is None:
+            return
+        allowed = _EXTRACT_OF.get(self.type)
+        if allowed is None:
+            yield self._without_effect("envelope", "xml, json, edifact and x12 sources")
+            return
+        for section in self.envelope.sections.values():
+            extract = section.extract
+            for rule in extract.rules:
+                if rule != allowed:
+                    yield extract.problem(
+                        "E022",
+                        f"'{rule}' does not apply to {self.type} sources",
+                        rule,
+                        key=True,
+                        help=f"use '{allowed}'",
+                    )
+            segment = _HEADER_SEGMENT.get(self.type)
+            if allowed == "segment" and extract.segment not in (None, segment):
+                yield extract.problem(
+                    "E022",
+                    f"only the {segment} segment can be a section of {self.type} documents",
+                    "segment",
+                    help=f"write '{segment}'",
+                )
+
+    def _without_effect(self, key: str, where: str) -> Diagnostic:
+        return self.problem(
+            "W013",
+            f"'{key}' has no effect on a {self.type} source",
+            key,
+            key=True,
+            help=f"it is for {where}; remove it",
+            warning=True,
+        )
+
+
+class CsvSource(SourceConfig):
+    type: Literal["csv"]
+    options: CsvReading = Field(default_factory=CsvReading)
+
+
+class JsonSource(SourceConfig):
+    type: Literal["json"]
+    options: JsonReading = Field(default_factory=JsonReading)
+
+
+class XmlSource(SourceConfig):
+    type: Literal["xml"]
+    options: XmlReading = Field(default_factory=XmlReading)
+
+
+class FixedWidthSource(SourceConfig):
+    type: Literal["fixed_width"]
+    options: FixedWidthReading = Field(default_factory=FixedWidthReading)
+
+
+class EdifactSource(SourceConfig):
+    type: Literal["edifact"]
+    options: EdiReading = Field(default_factory=EdiReading)
+
+
+class X12Source(SourceConfig):
+    type: Literal["x12"]
+    options: EdiReading = Field(default_factory=EdiReading)
+
+
+AnySource: TypeAlias = Annotated[
+    CsvSource | JsonSource | XmlSource | FixedWidthSource | EdifactSource | X12Source,
+    Field(discriminator="type"),
+]
+
+
+class SourceNode(NodeBase):
+    """Reads records."""
+
+    type: Literal["source"]
+    config: AnySource = Field(description="what to read")

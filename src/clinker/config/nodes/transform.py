@@ -1,0 +1,176 @@
+"""Transforms: CXL applied to every record."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import Any, Literal
+
+from pydantic import Field
+
+from clinker.config.errors import found
+from clinker.config.model import Model
+from clinker.config.names import Name, Phase, Positive
+from clinker.config.nodes.base import SingleInputNode
+from clinker.config.variables import Declaration
+from clinker.config.window import AnalyticWindow
+from clinker.diagnostics import Diagnostic
+from clinker.diagnostics.suggest import closest
+
+CHECKS: dict[str, tuple[str, ...]] = {
+    "not_empty": (),
+    "not_null": (),
+    "matches": ("pattern",),
+    "one_of": ("values",),
+    "min": ("value",),
+    "max": ("value",),
+    "range": ("min", "max"),
+    "length": ("min", "max"),
+}
+"""The named checks and the arguments each of them takes."""
+
+_ONE_IS_ENOUGH = ("range", "length")
+_WORD = re.compile(r"[a-z_]+")
+
+
+class Validation(Model):
+    """A rule that outgoing records must keep."""
+
+    assertion: str = Field(
+        alias="check", min_length=1, description="a named check, or a CXL condition"
+    )
+    field: Name | None = None
+    name: Name | None = None
+    severity: Literal["error", "warn"] = "error"
+    message: str | None = None
+    args: dict[str, Any] = Field(default_factory=dict)
+
+    @property
+    def named_check(self) -> str | None:
+        """The named check that is meant, if it is one and no CXL condition."""
+        return self.assertion if self.assertion in CHECKS else None
+
+    @property
+    def rule(self) -> str:
+        """The name under which rejected records report this rule."""
+        return self.name or (f"{self.field}:{self.assertion}" if self.field else self.assertion)
+
+    def check(self) -> Iterator[Diagnostic]:
+        if self.named_check is None:
+            yield from self._check_condition()
+            return
+        if self.field is None:
+            yield self.problem(
+                "E026",
+                f"the check '{self.assertion}' needs a field",
+                "assertion",
+                help="add 'field'",
+            )
+        yield from self._check_args(CHECKS[self.named_check])
+
+    def _check_condition(self) -> Iterator[Diagnostic]:
+        misspelt = _WORD.fullmatch(self.assertion) and closest(self.assertion, CHECKS)
+        if self.field is not None and misspelt:
+            yield self.problem(
+                "E026",
+                f"unknown check '{self.assertion}'",
+                "assertion",
+                help=f"did you mean '{misspelt}'?",
+            )
+        elif self.args:
+            yield self.problem(
+                "E026",
+                "'args' are for named checks, this one is a CXL condition",
+                "args",
+                key=True,
+                help=f"remove 'args', or use one of: {', '.join(CHECKS)}",
+            )
+
+    def _check_args(self, names: tuple[str, ...]) -> Iterator[Diagnostic]:
+        for arg in self.args:
+            if arg not in names:
+                meant = closest(arg, names)
+                known = f"it takes: {', '.join(names)}" if names else "it takes none"
+                yield self.problem(
+                    "E026",
+                    f"the check '{self.assertion}' has no argument '{arg}'",
+                    "args",
+                    arg,
+                    key=True,
+                    help=f"did you mean '{meant}'?" if meant else known,
+                )
+        missing = [name for name in names if name not in self.args]
+        if missing and (self.assertion not in _ONE_IS_ENOUGH or missing == list(names)):
+            yield self.problem(
+                "E026",
+                f"the check '{self.assertion}' needs {' or '.join(missing)}",
+                "assertion",
+                help=f"add 'args: {{ {missing[0]}: … }}'",
+            )
+        yield from self._check_arg_types()
+
+    def _check_arg_types(self) -> Iterator[Diagnostic]:
+        for arg, value in self.args.items():
+            needed = _ARG_TYPES.get((self.assertion, arg))
+            if needed and (not isinstance(value, needed[0]) or isinstance(value, bool)):
+                yield self.problem(
+                    "E026", f"expected {needed[1]}, found {found(value)}", "args", arg
+                )
+
+
+_ARG_TYPES: dict[tuple[str, str], tuple[type, str]] = {
+    ("matches", "pattern"): (str, "a pattern"),
+    ("one_of", "values"): (tuple, "a list of values"),
+    ("length", "min"): (int, "an integer"),
+    ("length", "max"): (int, "an integer"),
+}
+
+
+class LogDirective(Model):
+    """A message to log while records pass."""
+
+    level: Literal["trace", "debug", "info", "warn", "error"] = Field(
+        description="trace, debug, info, warn or error"
+    )
+    when: Literal["before_transform", "after_transform", "per_record", "on_error"] = Field(
+        description="before_transform, after_transform, per_record or on_error"
+    )
+    message: str = Field(description="what to log")
+    condition: str | None = Field(
+        default=None, description="a CXL condition; log only if it is true"
+    )
+    fields: tuple[Name, ...] = ()
+    every: int | None = None
+    log_rule: Name | None = None
+
+    def check(self) -> Iterator[Diagnostic]:
+        if self.every is None:
+            return
+        if self.every < 1:
+            yield self.problem("E011", f"'every' must be at least 1, found {self.every}", "every")
+        if self.when != "per_record":
+            yield self.problem(
+                "E011",
+                f"'every' counts records, but this is logged {self.when}",
+                "every",
+                key=True,
+                help="remove 'every', or use 'when: per_record'",
+            )
+
+
+class TransformConfig(Model):
+    cxl: str = Field(description="the CXL program")
+    analytic_window: AnalyticWindow | None = None
+    declares: tuple[Declaration, ...] = ()
+    phase: Phase = "runtime"
+    max_expansion: Positive = Field(default=10_000, description="the most records one may become")
+    batch_size: Positive | None = None
+    validations: tuple[Validation, ...] = ()
+    log: tuple[LogDirective, ...] = ()
+
+
+class TransformNode(SingleInputNode):
+    """Computes, filters and reshapes records."""
+
+    type: Literal["transform"]
+    config: TransformConfig = Field(description="what to do with each record")

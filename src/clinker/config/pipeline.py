@@ -1,0 +1,102 @@
+"""The pipeline file."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Annotated, Any, Literal, TypeAlias
+
+from pydantic import AfterValidator, Field
+
+from clinker.config.error_handling import ErrorHandling
+from clinker.config.errors import invalid
+from clinker.config.model import Model
+from clinker.config.names import Name, Positive
+from clinker.config.nodes import PipelineNode, TransformNode
+from clinker.config.quantities import MemorySize
+from clinker.config.variables import Variables
+from clinker.cxl.strftime import PatternError, compile_pattern
+from clinker.diagnostics import Diagnostic, Label, Location
+
+DEFAULT_MEMORY = 512 * 2**20
+DEFAULT_BATCH_SIZE = 2048
+
+
+def _date_pattern(text: str) -> str:
+    try:
+        pattern = compile_pattern(text)
+    except PatternError as error:
+        raise invalid("E034", f"'{text}' is not a date format: {error}", _PATTERN_HELP) from None
+    if not pattern.gives_date:
+        raise invalid("E034", f"'{text}' does not determine a date", _PATTERN_HELP)
+    return text
+
+
+_PATTERN_HELP = "write strftime codes such as %d.%m.%Y"
+
+DatePattern: TypeAlias = Annotated[str, AfterValidator(_date_pattern)]
+
+
+class Memory(Model):
+    limit: MemorySize = DEFAULT_MEMORY
+    backpressure: Literal["pause", "spill", "both"] = "pause"
+
+    def check(self) -> Iterator[Diagnostic]:
+        if self.limit == 0:
+            yield self.problem("E215", "the memory limit must be greater than zero", "limit")
+
+
+class Concurrency(Model):
+    threads: Positive | None = None
+    chunk_size: Positive | None = None
+
+
+class Metrics(Model):
+    spool_dir: Name | None = None
+
+
+class Settings(Model):
+    """The `pipeline:` block."""
+
+    name: Name = Field(description="the pipeline's name")
+    memory: Memory = Field(default_factory=Memory)
+    batch_size: Positive = DEFAULT_BATCH_SIZE
+    vars: Variables = Field(default_factory=Variables)
+    concurrency: Concurrency = Field(default_factory=Concurrency)
+    metrics: Metrics = Field(default_factory=Metrics)
+    rules_path: Name | None = None
+    date_formats: tuple[DatePattern, ...] = ()
+    date_locale: Name | None = None
+    log_rules: Name | None = None
+    include_provenance: bool = False
+
+
+class Pipeline(Model):
+    """A whole pipeline file."""
+
+    pipeline: Settings = Field(description="the pipeline's name and settings")
+    nodes: tuple[PipelineNode, ...] = Field(
+        min_length=1, description="the list of nodes, from sources to outputs"
+    )
+    error_handling: ErrorHandling = Field(default_factory=ErrorHandling)
+    notes: Any = Field(default=None, alias="_notes")
+
+    def check(self) -> Iterator[Diagnostic]:
+        declared: dict[tuple[str, str], Location] = {}
+        variables = self.pipeline.vars
+        for scope in ("pipeline", "source", "record"):
+            for name in getattr(variables, scope):
+                declared[scope, name] = variables.key_at(scope, name)
+        for node in self.nodes:
+            if not isinstance(node, TransformNode):
+                continue
+            for declaration in node.config.declares:
+                key = (declaration.scope, declaration.name)
+                if key in declared:
+                    yield declaration.problem(
+                        "E030",
+                        f"${declaration.scope}.{declaration.name} is declared twice",
+                        "name",
+                        also=(Label(declared[key], "first declared here"),),
+                        help="declare it once; every node can read it",
+                    )
+                declared.setdefault(key, declaration.at("name"))

@@ -1,0 +1,49 @@
+"""The workspace file `clinker.toml`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Literal
+
+from pydantic import Field
+
+from clinker.config.model import Model
+from clinker.config.names import Name
+from clinker.config.quantities import FileSize
+from clinker.diagnostics import Diagnostic
+
+
+class Spill(Model):
+    dir: Name | None = None
+    disk_cap_bytes: FileSize | None = None
+    compress: Literal["auto", "off", "on"] = "auto"
+
+
+class Staging(Model):
+    enabled: bool = False
+    dir: Name | None = None
+    patterns: tuple[Name, ...] = ()
+    disk_cap_bytes: FileSize | None = None
+    verify: Literal["blake3", "none"] = "blake3"
+    on_existing: Literal["overwrite", "reuse", "error"] = "overwrite"
+    cleanup: Literal["on_success", "always", "never"] = "on_success"
+
+    def check(self) -> Iterator[Diagnostic]:
+        if self.enabled and self.dir is None:
+            yield self.problem(
+                "E033",
+                "staging is enabled but has no directory",
+                "enabled",
+                help="add 'dir', a directory on a local volume",
+            )
+
+
+class Storage(Model):
+    spill: Spill = Field(default_factory=Spill)
+    staging: Staging = Field(default_factory=Staging)
+
+
+class Workspace(Model):
+    """A whole `clinker.toml` file."""
+
+    storage: Storage = Field(default_factory=Storage)
