@@ -66,7 +66,7 @@ class Lexed:
 
 _TOKEN = re.compile(
     r"""
-    (?P<blank>[ \t\r\n\f]+)
+    (?P<blank>[ \t\r\n\f\u00a0\ufeff]+)
   | (?P<comment>\#(?![0-9])[^\n]*|--(?=[ \t\r\n]|\Z)[^\n]*)
   | (?P<date>\#[0-9][^\#\n]*\#)
   | (?P<bad_date>\#[0-9][^\n]*)
@@ -76,8 +76,11 @@ _TOKEN = re.compile(
   | (?P<string>"(?:[^"\\\n]|\\[^\n])*"|'(?:[^'\\\n]|\\[^\n])*')
   | (?P<bad_string>["'][^\n]*)
   | (?P<system>\$[A-Za-z_][A-Za-z0-9_]*)
+  | (?P<bad_name>[A-Za-z0-9_]*[^\W0-9A-Za-z_]\w*)
   | (?P<name>[A-Za-z_][A-Za-z0-9_]*)
-  | (?P<foreign>&&|\|\||<>|//|[!&|;?](?![=?]))
+  | (?P<foreign_comment>//[^\n]*|/\*.*?\*/)
+  | (?P<foreign>&&|\|\||<>|===|=<|[!&|;?](?![=?]))
+  | (?P<quotes>[\u2018\u2019\u201c\u201d][^\u2018\u2019\u201c\u201d\n]*[\u2018\u2019\u201c\u201d]?)
   | (?P<symbol>==|!=|<=|>=|=>|::|\?\?|[-+*/%<>=()\[\]{},.:])
   | (?P<unknown>.)
     """,
@@ -85,7 +88,7 @@ _TOKEN = re.compile(
 )
 _ESCAPE = re.compile(r"\\(.)")
 _ESCAPES = {"\\": "\\", '"': '"', "'": "'", "n": "\n", "t": "\t", "r": "\r"}
-_DATE = re.compile(r"\#([0-9]{1,4})-([0-9]{1,2})-([0-9]{1,2})\#")
+_DATE = re.compile(r"\#([0-9]{4})-([0-9]{1,2})-([0-9]{1,2})\#")
 _SURROGATE = re.compile("[\ud800-\udfff]")
 
 # What users of other languages type, the token they meant, and what to tell them.
@@ -94,7 +97,8 @@ _FOREIGN = {
     "||": ("or", TokenKind.KEYWORD, "write `or`"),
     "!": ("not", TokenKind.KEYWORD, "write `not`"),
     "<>": ("!=", TokenKind.SYMBOL, "write `!=`"),
-    "//": (None, None, "comments start with `#`"),
+    "===": ("==", TokenKind.SYMBOL, "write `==`"),
+    "=<": ("<=", TokenKind.SYMBOL, "write `<=`"),
     "&": ("and", TokenKind.KEYWORD, "write `and`"),
     "|": ("or", TokenKind.KEYWORD, "write `or`"),
     ";": (None, None, "statements need no separator; start the next one on a new line"),
@@ -138,8 +142,7 @@ class _Lexer:
         self.diagnostics: list[Diagnostic] = []
 
     def run(self) -> Lexed:
-        start = 1 if self.source.text.startswith("\ufeff") else 0
-        for found in _TOKEN.finditer(self.source.text, start):
+        for found in _TOKEN.finditer(self.source.text):
             assert found.lastgroup
             if found.lastgroup == "blank":
                 continue
@@ -225,6 +228,21 @@ class _Lexer:
         kind = TokenKind.KEYWORD if text in KEYWORDS else TokenKind.NAME
         self._add(kind, text, span, text)
 
+    def _bad_name(self, text: str, span: Span) -> None:
+        self._error(
+            f"'{text}' is not a name: names are made of A-Z, a-z, 0-9 and _",
+            span,
+            f'read a field of that name with this["{text}"]',
+        )
+        self._add(TokenKind.NAME, text, span, text)
+
+    def _quotes(self, text: str, span: Span) -> None:
+        self._error("these are not quotation marks", span, 'write text in straight quotes: "…"')
+        self._add(TokenKind.STRING, text, span, text[1:-1])
+
+    def _foreign_comment(self, text: str, span: Span) -> None:
+        self._error(f"'{text[:2]}' does not start a comment", span, "comments start with `#`")
+
     def _foreign(self, text: str, span: Span) -> None:
         meant, kind, help = _FOREIGN[text]
         self._error(f"'{text}' is not part of CXL", span, help)
@@ -236,5 +254,4 @@ class _Lexer:
 
     def _unknown(self, text: str, span: Span) -> None:
         shown = f"'{text}'" if text.isprintable() else f"U+{ord(text):04X}"
-        help = "field names and keywords are plain ASCII" if text.isalpha() else None
-        self._error(f"unexpected character {shown}", span, help)
+        self._error(f"unexpected character {shown}", span)

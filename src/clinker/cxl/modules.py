@@ -58,14 +58,14 @@ class ModuleLibrary:
 
 def read_source(name: str, data: bytes) -> Source:
     """Bytes of a CXL file as a source; invalid UTF-8 survives for the lexer to report."""
-    return Source(name, data.decode("utf-8", "surrogateescape"))
+    return Source(name, data.decode("utf-8", "surrogateescape").removeprefix("\ufeff"))
 
 
 def holds_module(program: ast.Program) -> bool:
     """Whether a file is a module: it declares functions and no statement that runs."""
     statements = program.statements
     return any(isinstance(s, ast.Function) for s in statements) and all(
-        isinstance(s, ast.Function | ast.Let) for s in statements
+        isinstance(s, ast.Function | ast.Let | ast.Use) for s in statements
     )
 
 

@@ -28,6 +28,30 @@ MAX_EMIT_EACH_NESTING = 32
 
 NAMESPACES = ("pipeline", "source", "record", "vars", "meta", "doc", "window", "config")
 
+# What people write who know other languages, and what to tell them.
+_FAMILIAR_STATEMENTS = {
+    "select": "write `emit name = expression` for every output field",
+    "where": "write `filter condition`",
+    "return": "write `emit name = expression`",
+    "set": "write `let name = expression`",
+    "var": "write `let name = expression`",
+    "import": "write `use module.path`",
+}
+_FAMILIAR_OPERATORS = {
+    "=": "use == to compare",
+    "=>": "`=>` belongs to closures and match arms",
+    "then": "start the conditional with `if`",
+    "else": "start the conditional with `if`",
+    "elif": "write `else if`",
+    "is": "test for null with .is_null()",
+    "in": "write x == a or x == b, or [a, b].any(it => it == x)",
+    "like": "use .starts_with(), .contains() or .matches()",
+    "between": "write x >= low and x <= high",
+    "as": "write `emit name = expression`",
+    "when": "write match { condition => value, _ => other }",
+    ",": "start every statement with its keyword",
+}
+
 _TRACE_LEVELS = frozenset(level.value for level in ast.TraceLevel)
 
 # How tightly infix operators bind; a right-associative one parses its right side at its own level.
@@ -53,13 +77,16 @@ class Parsed:
     program: ast.Program
     comments: list[Comment]
     diagnostics: list[Diagnostic]
+    broken_names: frozenset[str] = frozenset()
+    """What statements that do not parse would have defined."""
 
 
 def parse(source: Source, max_bytes: int = MAX_SOURCE_BYTES) -> Parsed:
     """Parse a program of statements."""
     parser = _Parser(source, max_bytes)
     program = parser.program()
-    return Parsed(source, program, parser.comments, parser.diagnostics)
+    names = frozenset(parser.broken_names)
+    return Parsed(source, program, parser.comments, parser.diagnostics, names)
 
 
 @dataclass(frozen=True)
@@ -87,6 +114,9 @@ class _Parser:
         self.tokens = lexed.tokens
         self.comments = lexed.comments
         self.diagnostics = lexed.diagnostics
+        self.lexical = [d.primary.location.span.start for d in lexed.diagnostics if d.primary]
+        self.broken_names: set[str] = set()
+        self.defining: str | None = None
         self.at = 0
         self.nesting = 0
         self.emit_each_nesting = 0
@@ -118,23 +148,37 @@ class _Parser:
     def expect_symbol(self, text: str, help: str | None = None) -> Token:
         if self.token.is_symbol(text):
             return self.advance()
-        raise self.error(f"expected '{text}', found {self.token}", self.token.span, help)
+        raise self.error(f"expected '{text}', found {self.token}", self.here(), help)
 
     def expect_keyword(self, text: str, help: str | None = None) -> Token:
         if self.token.is_keyword(text):
             return self.advance()
-        raise self.error(f"expected '{text}', found {self.token}", self.token.span, help)
+        raise self.error(f"expected '{text}', found {self.token}", self.here(), help)
 
     def expect_name(self, what: str) -> Token:
         if self.token.kind is TokenKind.NAME:
             return self.advance()
-        if self.token.kind is TokenKind.KEYWORD and self.token.text not in STATEMENT_KEYWORDS:
+        if self.token.kind is TokenKind.KEYWORD and (
+            self.token.text not in STATEMENT_KEYWORDS or self.peek().is_symbol("=", ")", ",")
+        ):
+            reserved = self.advance()
             raise self.error(
-                f"'{self.token.text}' is a reserved word and cannot be used as {what}",
-                self.token.span,
+                f"'{reserved.text}' is a reserved word and cannot be used as {what}",
+                reserved.span,
                 "choose another name",
             )
-        raise self.error(f"expected {what}, found {self.token}", self.token.span)
+        raise self.error(f"expected {what}, found {self.token}", self.here())
+
+    def here(self) -> Span:
+        """Where something is missing: at the token found instead, if that is on the same line."""
+        end = self.previous_end()
+        if self.at and (self.token.kind is TokenKind.END or self.starts_line()):
+            return Span(end, end)
+        return self.token.span
+
+    def starts_line(self) -> bool:
+        """Whether the token at hand is the first on its line."""
+        return "\n" in self.source.text[self.previous_end() : self.token.span.start]
 
     def previous_end(self) -> int:
         return self.tokens[self.at - 1].span.end if self.at else 0
@@ -145,7 +189,9 @@ class _Parser:
     # Errors
 
     def report(self, message: str, span: Span, help: str | None = None) -> None:
-        # The end of input and what follows a lexical error would otherwise be reported twice.
+        # What follows a lexical error is its consequence, and no place is reported twice.
+        if any(self.previous_end() <= start <= span.end for start in self.lexical):
+            return
         if any(d.primary and d.primary.location == self.source.at(span) for d in self.diagnostics):
             return
         label = Label(self.source.at(span))
@@ -157,17 +203,26 @@ class _Parser:
 
     def skip_statement(self) -> None:
         """Move to the next statement, or to the brace that closes the block this one is in."""
-        depth = 0
         while self.token.kind is not TokenKind.END:
-            if self.token.is_symbol("{"):
-                depth += 1
-            elif self.token.is_symbol("}"):
-                if depth == 0 and self.emit_each_nesting:
-                    return
-                depth = max(0, depth - 1)
-            elif self.at_statement() and not self.tokens[self.at - 1].is_symbol("."):
+            if self.token.is_symbol("}") and self.emit_each_nesting:
                 return
-            self.advance()
+            is_method = self.tokens[self.at - 1].is_symbol(".") and not self.starts_line()
+            if self.at_statement() and not is_method:
+                return
+            if self.token.is_symbol("{"):
+                self.skip_braces()
+            else:
+                self.advance()
+
+    def skip_braces(self) -> None:
+        """Move behind the matching brace; without one, only behind the opening brace."""
+        depth = 0
+        for ahead, token in enumerate(self.tokens[self.at :]):
+            depth += token.is_symbol("{") - token.is_symbol("}")
+            if depth == 0:
+                self.at += ahead + 1
+                return
+        self.advance()
 
     def at_statement(self) -> bool:
         return self.token.kind is TokenKind.KEYWORD and self.token.text in STATEMENT_KEYWORDS
@@ -186,15 +241,10 @@ class _Parser:
         def whole() -> ast.Expr:
             expression = self.expression()
             if self.token.kind is not TokenKind.END:
-                raise self.error(
-                    f"expected end of expression, found {self.token}",
-                    self.token.span,
-                    self.help_after_expression(),
-                )
+                raise self.unexpected()
             return expression
 
-        expression = self.recovering(whole)
-        return expression if not self.diagnostics else None
+        return self.recovering(whole)
 
     def recovering(self, parse: Callable[[], _T]) -> _T | None:
         before, nesting, pattern = self.at, self.nesting, self.in_pattern
@@ -202,19 +252,52 @@ class _Parser:
         try:
             return parse()
         except _SyntaxError:
+            if self.defining:
+                self.broken_names.add(self.defining)
             self.nesting, self.in_pattern, self.emit_each_nesting = nesting, pattern, each
             if self.at == before:
                 self.advance()
             self.skip_statement()
             return None
 
-    def statement(self) -> ast.Statement:
-        token = self.token
+    def statement(self) -> ast.Statement | None:
+        self.defining = None
         if not self.at_statement():
-            raise self.error(
-                f"expected a statement, found {token}", token.span, self.help_for_statement()
+            self.error(
+                f"expected a statement, found {self.token}",
+                self.token.span,
+                self.help_for_statement(),
             )
-        match token.text:
+            self.skip_line()
+            return None
+        statement = self.started_statement()
+        in_block = self.emit_each_nesting > 0
+        if not (
+            self.at_statement()
+            or self.token.kind is TokenKind.END
+            or (in_block and self.token.is_symbol("}"))
+            or self.starts_line()
+        ):
+            raise self.unexpected()
+        return statement
+
+    def skip_line(self) -> None:
+        """Move behind what stands on this line, up to a statement or a brace."""
+        self.advance()
+        while not (
+            self.token.kind is TokenKind.END
+            or self.at_statement()
+            or self.starts_line()
+            or self.token.is_symbol("}")
+        ):
+            self.advance()
+
+    def unexpected(self) -> _SyntaxError:
+        """What follows a complete expression and does not belong there."""
+        return self.error(f"unexpected {self.token}", self.token.span, self.help_after_expression())
+
+    def started_statement(self) -> ast.Statement:
+        match self.token.text:
             case "let":
                 return self.let()
             case "emit":
@@ -231,30 +314,24 @@ class _Parser:
                 return self.function()
 
     def help_for_statement(self) -> str:
-        if self.token.is_symbol("="):
-            return "use == to compare"
         if self.token.is_symbol("}"):
             return "check for an extra closing brace"
-        if self.at and (help := self.help_after_expression()):
-            return help
         if self.token.kind is TokenKind.NAME:
-            keyword = did_you_mean(self.token.text, sorted(STATEMENT_KEYWORDS))
+            familiar = _FAMILIAR_STATEMENTS.get(self.token.text.lower())
+            keyword = familiar or did_you_mean(self.token.text, sorted(STATEMENT_KEYWORDS))
             if keyword:
                 return keyword
         return "a statement starts with let, emit, filter, distinct, trace or use"
 
     def help_after_expression(self) -> str | None:
-        if self.token.is_symbol("="):
-            return "use == to compare"
         if self.token.kind is TokenKind.NAME and self.token.text.lower() in ("and", "or", "not"):
             return f"keywords are lower case: `{self.token.text.lower()}`"
-        if self.token.is_keyword("then", "else"):
-            return "start the conditional with `if`"
-        return None
+        return _FAMILIAR_OPERATORS.get(self.token.text.lower())
 
     def let(self) -> ast.Let:
         start = self.advance().span
         name = self.expect_name("a variable name")
+        self.defining = name.text
         self.expect_symbol("=")
         value = self.expression()
         return ast.Let(self.since(start), name.text, value, name.span)
@@ -270,7 +347,8 @@ class _Parser:
         if token.text == "each" and not self.peek().is_symbol("="):
             return self.emit_each(start)
         name = self.expect_name("an output field name")
-        self.expect_symbol("=")
+        self.defining = name.text
+        self.expect_symbol("=", f"write emit {name.text} = {name.text}")
         value = self.expression()
         return ast.Emit(self.since(start), name.text, value, name.span)
 
@@ -285,6 +363,8 @@ class _Parser:
                 namespace.span,
                 f"write them from a state node with `scope: {namespace.text[1:]}`",
             )
+        if namespace.text[1:] not in (*NAMESPACES, "ck"):
+            raise self.unknown_namespace(namespace)
         raise self.error(f"{namespace.text} is read-only", namespace.span)
 
     def emit_meta(self, start: Span, name: Token) -> ast.EmitMeta:
@@ -298,7 +378,7 @@ class _Parser:
         if self.token.text != "in":
             raise self.error(
                 f"expected 'in', found {self.token}",
-                self.token.span,
+                self.here(),
                 "write `emit each item in items { … }`",
             )
         self.advance()
@@ -511,13 +591,15 @@ class _Parser:
 
     def member(self, receiver: ast.Expr, start: Span) -> ast.Expr:
         name = self.token
-        if name.kind not in (TokenKind.NAME, TokenKind.KEYWORD):
+        defines = self.peek().kind is TokenKind.NAME and self.peek(2).is_symbol("=")
+        is_next_statement = self.at_statement() and self.starts_line() and defines
+        if name.kind not in (TokenKind.NAME, TokenKind.KEYWORD) or is_next_statement:
             help = (
                 "a Float needs digits on both sides of the point"
                 if isinstance(receiver, ast.Literal) and isinstance(receiver.value, int)
                 else None
             )
-            raise self.error(f"expected a name after '.', found {name}", name.span, help)
+            raise self.error(f"expected a name after '.', found {name}", self.here(), help)
         self.advance()
         if self.accept_symbol("("):
             args = self.arguments()
@@ -591,11 +673,17 @@ class _Parser:
                 raise self.expected_expression()
 
     def expected_expression(self) -> _SyntaxError:
+        if self.token.kind is TokenKind.KEYWORD and self.token.text in ("by", "as"):
+            return self.error(
+                f"'{self.token.text}' is a reserved word",
+                self.token.span,
+                f'read a field of that name with this["{self.token.text}"]',
+            )
         # What is missing stood before the next statement, not in it.
         before = Span(self.previous_end(), self.previous_end())
         return self.error(
             f"expected expression, found {self.token}",
-            before if self.at_statement() else self.token.span,
+            before if self.at_statement() else self.here(),
             "check for missing operand or extra closing brace",
         )
 
@@ -632,12 +720,7 @@ class _Parser:
         token = self.advance()
         namespace = str(token.value)
         if namespace not in NAMESPACES:
-            raise self.error(
-                f"unknown namespace '${namespace}'",
-                token.span,
-                did_you_mean(namespace, NAMESPACES)
-                or "the namespaces are " + ", ".join(f"${n}" for n in NAMESPACES),
-            )
+            raise self.unknown_namespace(token)
         self.expect_symbol(".", f"write ${namespace}.name")
         name = self.token
         if name.kind not in (TokenKind.NAME, TokenKind.KEYWORD):
@@ -649,6 +732,14 @@ class _Parser:
             call = ast.WindowCall(self.since(token.span), name.text, args, name.span)
             return self.built(call, *args)
         return ast.SystemRef(self.since(token.span), namespace, name.text)
+
+    def unknown_namespace(self, token: Token) -> _SyntaxError:
+        known = [f"${namespace}" for namespace in NAMESPACES]
+        return self.error(
+            f"unknown namespace '{token.text}'",
+            token.span,
+            did_you_mean(token.text, known) or f"the namespaces are {', '.join(known)}",
+        )
 
     def keyword(self) -> ast.Expr:
         token = self.token
@@ -688,7 +779,7 @@ class _Parser:
         if not self.token.is_symbol(")"):
             raise self.error(
                 f"expected ')', found {self.token}",
-                self.token.span,
+                self.here(),
                 self.help_after_expression() or "check for a missing ')' or operator",
             )
         self.advance()

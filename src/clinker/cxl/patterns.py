@@ -23,8 +23,13 @@ if TYPE_CHECKING:
     import regex
 
 MAX_LENGTH = 10_000
-MAX_NESTING = 100
+# The `regex` library compiles by recursion, and takes up to eight calls for every open group.
+MAX_NESTING = 50
 MAX_REPEAT = 1000
+# Of the canonical text with every required repetition written out, as engines store it.
+MAX_SIZE = 500_000
+
+_UNBOUNDED = MAX_REPEAT + 1
 
 
 class PatternError(ValueError):
@@ -119,7 +124,8 @@ _CATEGORIES = frozenset(
     "L Lu Ll Lt Lm Lo M Mn Mc Me N Nd Nl No P Pc Pd Ps Pe Pi Pf Po "
     "S Sm Sc Sk So Z Zs Zl Zp Cc Cf Co".split()
 )
-_CASED_CATEGORIES = frozenset({"Lu", "Ll", "Lt"})
+# Engines differ in what these are under the flag i.
+_CASED = frozenset({"Lu", "Ll", "Lt", "^lower", "^upper"})
 _SPECIAL = frozenset(r"\.[](){}*+?^$|-&~#")
 
 
@@ -163,9 +169,7 @@ def _set_text(members: _Set, negated: bool = False) -> str:
     `[^ab]`, and `[^\p{L}\P{L}]` for everything.
     """
     ranges, categories = _complement(_complement(members.ranges)), set(members.categories)
-    if {text[2:] for text in categories if text[1] == "p"} & {
-        text[2:] for text in categories if text[1] == "P"
-    }:
+    if any(text.replace(r"\p", r"\P") in categories - {text} for text in categories):
         ranges, categories = _EVERYTHING.ranges, set()
     if negated and not categories:
         ranges, negated = _complement(ranges), False
@@ -199,10 +203,8 @@ _ESCAPABLE = frozenset(string.punctuation + " ") - frozenset("<>")
 _ESCAPE_HINTS = {
     "Z": r"; write '\z' for the end of the text",
     "u": r"; write '\x{...}'",
-    "U": r"; write '\x{...}'",
     "0": r"; write '\x{...}'",
     "Q": "; escape each character",
-    "E": "; escape each character",
     "<": "; write '<'",
     ">": "; write '>'",
 }
@@ -213,14 +215,12 @@ _UNSUPPORTED_GROUPS = {
     "(?<!": "look-behind",
     "(?>": "atomic group",
     "(?P=": "back-reference",
-    "(?P>": "recursion",
     "(?#": "comment",
     "(?(": "conditional",
-    "(?|": "branch reset",
 }
 _NAME = re.compile(r"\?P?<([A-Za-z_][A-Za-z0-9_]*)>")
 _FLAGS = re.compile(r"\?([A-Za-z]*)(?:-([A-Za-z]+))?(?=[:)])")
-_COUNT = re.compile(r"(0|[1-9][0-9]*)(?:(,)(0|[1-9][0-9]*)?)?\}")
+_COUNT = re.compile(r"(0|[1-9][0-9]*)(?:,((?:0|[1-9][0-9]*)?))?\}")
 _POSIX_NAME = re.compile(r":(\^?)([a-z]+):\]")
 _SET_OPERATION = re.compile(r"&&|--|~~|\|\|")
 _HEXADECIMAL = re.compile(r"([0-9A-Fa-f]{2})|\{([0-9A-Fa-f]+)\}")
@@ -236,13 +236,13 @@ class _Kind(enum.Enum):
 
 @dataclass(frozen=True)
 class _Piece:
-    """What a quantifier needs to know of the text before it."""
+    """What a quantifier has to know of the text it follows."""
 
     kind: _Kind
+    size: int
     nullable: bool = False
     captures: bool = False
     encloses_captures: bool = False
-    repeats: int = 1
 
 
 @dataclass
@@ -250,23 +250,26 @@ class _Group:
     """A group being read, or the whole pattern."""
 
     offset: int
-    capturing: bool
+    captures: bool
     outer_flags: frozenset[str]
     branches: list[list[_Piece]] = field(default_factory=lambda: [[]])
 
     def closed(self) -> _Piece:
         pieces = [piece for branch in self.branches for piece in branch]
+        size = sum(piece.size for piece in pieces)
+        if size > MAX_SIZE:
+            raise PatternError("its repetitions make the pattern too large", self.offset)
         return _Piece(
             _Kind.ATOM,
-            any(all(piece.nullable for piece in branch) for branch in self.branches),
-            self.capturing,
-            any(piece.captures or piece.encloses_captures for piece in pieces),
-            max((piece.repeats for piece in pieces), default=1),
+            size + len("(?:)"),
+            nullable=any(all(piece.nullable for piece in branch) for branch in self.branches),
+            captures=self.captures,
+            encloses_captures=any(piece.captures or piece.encloses_captures for piece in pieces),
         )
 
 
 class _Parser:
-    """Rewrites from left to right; open groups are on a list, so that nesting costs no recursion."""
+    """Rewrites from left to right, with the open groups on a list: nesting costs no recursion."""
 
     def __init__(self, source: str) -> None:
         self.source = source
@@ -281,8 +284,10 @@ class _Parser:
         while self.position < len(self.source):
             start = self.position
             self._next(self._take(), start)
-        if len(self.open) > 1:
-            raise PatternError("group '(' is not closed", self.open[-1].offset)
+        whole = self.open.pop()
+        if self.open:
+            raise PatternError("group '(' is not closed", whole.offset)
+        whole.closed()
         return Pattern("".join(self.output), self.groups)
 
     def _next(self, character: str, start: int) -> None:
@@ -301,9 +306,9 @@ class _Parser:
             case "\\":
                 self._escape(start)
             case "^":
-                self._emit_assertion(_LINE_START if "m" in self.flags else _START)
+                self._emit(_LINE_START if "m" in self.flags else _START, _Kind.ASSERTION)
             case "$":
-                self._emit_assertion(_LINE_END if "m" in self.flags else _END)
+                self._emit(_LINE_END if "m" in self.flags else _END, _Kind.ASSERTION)
             case ".":
                 self._emit_set(_Set() if "s" in self.flags else _NEWLINE, negated=True)
             case _:
@@ -328,21 +333,18 @@ class _Parser:
         self.position = self.position if found is None else found.end()
         return found
 
-    def _emit(self, text: str, piece: _Piece) -> None:
+    def _emit(self, text: str, kind: _Kind) -> None:
         self.output.append(text)
-        self.open[-1].branches[-1].append(piece)
-
-    def _emit_assertion(self, text: str) -> None:
-        self._emit(text, _Piece(_Kind.ASSERTION, nullable=True))
+        self.open[-1].branches[-1].append(_Piece(kind, len(text), nullable=kind is not _Kind.ATOM))
 
     def _emit_set(self, members: _Set, negated: bool = False) -> None:
-        self._emit(_set_text(members, negated), _Piece(_Kind.ATOM))
+        self._emit(_set_text(members, negated), _Kind.ATOM)
 
     def _emit_character(self, code: int) -> None:
         if "i" in self.flags and chr(code) in string.ascii_letters:
             self._emit_set(_Set(_both_cases(((code, code),))))
         else:
-            self._emit(_literal(code), _Piece(_Kind.ATOM))
+            self._emit(_literal(code), _Kind.ATOM)
 
     def _open_group(self, start: int) -> None:
         for prefix, construct in _UNSUPPORTED_GROUPS.items():
@@ -358,7 +360,7 @@ class _Parser:
             if self._take() == ":":
                 self._enter("(?:", start)
             else:
-                self._emit("", _Piece(_Kind.FLAGS, nullable=True))
+                self._emit("", _Kind.FLAGS)
             self.flags = flags
 
     def _enter(self, opening: str, start: int) -> None:
@@ -373,7 +375,8 @@ class _Parser:
             raise PatternError("')' closes no group", start)
         group = self.open.pop()
         self.flags = group.outer_flags
-        self._emit(")", group.closed())
+        self.output.append(")")
+        self.open[-1].branches[-1].append(group.closed())
 
     def _name(self, start: int) -> None:
         found = self._scan(_NAME)
@@ -400,51 +403,49 @@ class _Parser:
         if not branch or branch[-1].kind is _Kind.FLAGS:
             hint = f"write '\\{character}' for the character"
             raise PatternError(f"nothing to repeat before '{character}'; {hint}", start)
-        piece = branch.pop()
+        piece = branch[-1]
         if piece.kind is not _Kind.ATOM:
             what = "an assertion" if piece.kind is _Kind.ASSERTION else "a repetition"
             raise PatternError(f"'{character}' repeats {what}", start)
-        low, high = self._counts(character, start)
+        low, high = self._bounds(character, start)
         if not self._accept("?") and self._at("+"):
             text = self.source[start : self.position + 1]
             raise PatternError(f"possessive quantifier '{text}' is not supported", start)
-        repeats = piece.repeats * max(high or low, 1)
-        if repeats > MAX_REPEAT:
-            raise PatternError(f"more than {MAX_REPEAT} repetitions", start)
-        if high is None or high > 1:
+        if high > 1:
             self._prepare_loop(piece, low, start)
-        nullable = piece.nullable or low == 0
-        quantified = replace(piece, kind=_Kind.QUANTIFIED, nullable=nullable, repeats=repeats)
-        self._emit(self.source[start : self.position], quantified)
+        self.output.append(self.source[start : self.position])
+        size, nullable = piece.size * (low + 1), piece.nullable or low == 0
+        branch[-1] = replace(piece, kind=_Kind.QUANTIFIED, size=size, nullable=nullable)
 
-    def _counts(self, character: str, start: int) -> tuple[int, int | None]:
-        """The bounds of a quantifier; no upper bound is None."""
+    def _bounds(self, character: str, start: int) -> tuple[int, int]:
         if character != "{":
-            return {"*": (0, None), "+": (1, None), "?": (0, 1)}[character]
+            return {"*": (0, _UNBOUNDED), "+": (1, _UNBOUNDED), "?": (0, 1)}[character]
         found = self._scan(_COUNT)
         if found is None:
             hint = "write '\\{' for the character"
             raise PatternError(f"'{{' begins no {{n}}, {{n,}} or {{n,m}}; {hint}", start)
-        if max(len(found[1]), len(found[3] or "")) > len(str(MAX_REPEAT)):
+        counts = [count for count in found.groups() if count]
+        if any(len(count) > 4 or int(count) > MAX_REPEAT for count in counts):
             raise PatternError(f"more than {MAX_REPEAT} repetitions", start)
-        low = int(found[1])
-        high = int(found[3]) if found[3] else None if found[2] else low
-        if high is not None and high < low:
+        low = int(counts[0])
+        high = _UNBOUNDED if found[2] == "" else int(counts[-1])
+        if high < low:
             raise PatternError("the repetition counts are in the wrong order", start)
         return low, high
 
     def _prepare_loop(self, piece: _Piece, low: int, start: int) -> None:
         """Refuse or rewrite the repeated groups that Java and Python answer differently.
 
-        They disagree on an iteration that matches the empty text: whether it sets captures, and in
-        Java it is always the last one. And Java's loop over a group of fixed length gets captures
-        wrong, except those of a group that stands at the top and encloses no other; a branch that
-        never matches makes Java take its general loop.
+        An iteration that matches the empty text sets captures in one engine only, and ends the loop
+        in Java even below its lower bound. And Java's loop over a group of fixed length gets
+        captures wrong, except those of a group that stands at the top and encloses no other; with
+        a branch that never matches, Java takes its general loop instead.
         """
         if piece.nullable and low > 1:
-            raise PatternError("a group that can be empty is repeated more than once", start)
+            raise PatternError("what is repeated several times can match the empty text", start)
         if piece.nullable and (piece.captures or piece.encloses_captures):
-            raise PatternError("a repeated group that can be empty captures; write '(?:'", start)
+            message = "a repeated capture can match the empty text; write '(?:' to only group"
+            raise PatternError(message, start)
         if piece.encloses_captures or (piece.captures and len(self.open) > 1):
             self.output.insert(-1, f"|{_NO_CHARACTER}")
 
@@ -502,14 +503,19 @@ class _Parser:
             raise PatternError("'[' inside a class must be escaped", start)
         if found[2] not in _POSIX:
             raise PatternError(f"unknown character class '[{found[0]}'", start)
+        self._reject_under_i(found[1] + found[2], f"[{found[0]}", start)
         members = _POSIX[found[2]]
         return _Set(_complement(members.ranges)) if found[1] else members
+
+    def _reject_under_i(self, name: str, text: str, start: int) -> None:
+        if "i" in self.flags and name in _CASED:
+            raise PatternError(f"'{text}' is not supported under the flag i", start)
 
     def _escape(self, start: int) -> None:
         assertion = _ASSERTIONS.get(self.source[self.position : self.position + 1])
         if assertion is not None:
             self.position += 1
-            self._emit_assertion(assertion)
+            self._emit(assertion, _Kind.ASSERTION)
             return
         value = self._escaped(start)
         if isinstance(value, _Set):
@@ -547,12 +553,12 @@ class _Parser:
     def _category(self, escape: str, start: int) -> _Set:
         found = self._scan(_CATEGORY)
         name = "" if found is None else found[1] or found[2]
+        text = f"{escape}{{{name}}}"
         if name not in _CATEGORIES:
             hint = "only general categories are, such as \\p{L} or \\p{Lu}"
-            raise PatternError(f"'{escape}{{{name}}}' is not supported; {hint}", start)
-        if "i" in self.flags and name in _CASED_CATEGORIES:
-            raise PatternError(f"'{escape}{{{name}}}' is not supported under the flag i", start)
-        return _Set((), (f"{escape}{{{name}}}",))
+            raise PatternError(f"'{text}' is not supported; {hint}", start)
+        self._reject_under_i(name, text, start)
+        return _Set((), (text,))
 
 
 def _code(code: int, start: int) -> int:

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 
 def closest(name: str, candidates: Iterable[str]) -> str | None:
     """The candidate a user most likely meant by `name`, if one is near enough."""
-    limit = 1 if len(name) <= 3 else 2 if len(name) <= 6 else 3
+    limit = min(3, max(1, len(name) // 3)) if len(name) > 2 else 0
     best: tuple[int, str] | None = None
     for candidate in candidates:
         if candidate.lower() == name.lower():
