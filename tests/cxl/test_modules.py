@@ -109,8 +109,8 @@ def test_wrong_uses(rules: Path, text: str, message: str) -> None:
     ("text", "message"),
     [
         ("fn f(x) = f(x)", "'f' refers to itself"),
-        ("fn f(x) = g(x) fn g(x) = f(x)", "'f' refers to itself"),
-        ("let a = b let b = a", "'a' refers to itself"),
+        ("fn f(x) = g(x) fn g(x) = f(x)", "these refer to each other: f → g → f"),
+        ("let a = b let b = a", "these refer to each other: a → b → a"),
         ("fn f(x) = 1 fn f(y) = 2", "'f' is defined twice"),
         ("fn f(x, x) = 1", "the parameter 'x' is named twice"),
         ("emit a = 1", "'emit' is not allowed in a module"),
@@ -139,3 +139,19 @@ def test_expansion_of_functions_is_bounded(rules: Path) -> None:
     found = checked("use deep emit a = deep::f39(1.0)", rules, {})
     assert found.program is None
     assert "expands to more than" in messages(found.diagnostics)[0]
+
+
+@pytest.mark.parametrize(
+    "module",
+    [
+        "let k0 = 1\n" + "\n".join(f"let k{n} = k{n - 1} - k{n - 1}" for n in range(1, 40)),
+        "let k0 = 1\n" + "\n".join(f"let k{n} = k{n - 1} + 1" for n in range(1, 3000)),
+    ],
+    ids=["wide", "deep"],
+)
+def test_expansion_of_constants_is_bounded(rules: Path, module: str) -> None:
+    (rules / "many.cxl").write_text(module, encoding="utf-8")
+    name = module.rsplit("let ", 1)[1].split()[0]
+    found = checked(f"use many emit a = many::{name}", rules, {})
+    assert found.program is None
+    assert "expand" in messages(found.diagnostics)[0]

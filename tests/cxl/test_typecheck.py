@@ -221,7 +221,7 @@ AGGREGATE = Context(row=ROW, kind=ProgramKind.AGGREGATE, group_by=("s",))
         ("emit each t in tags { emit a = t }", "emit each is not allowed in an aggregate"),
         (
             "let k = i emit a = k",
-            "field 'i' must appear in group_by or be used inside an aggregate function",
+            "'k' depends on field 'i', which differs within a group",
         ),
         ("emit a = sum(s)", "'sum' expects Numeric for 'value', got String"),
         ("emit a = weighted_avg(i)", "'weighted_avg' takes 2 arguments, got 1"),

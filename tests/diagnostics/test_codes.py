@@ -14,7 +14,13 @@ from pathlib import Path
 import pytest
 
 import clinker
-from clinker.config import load_channel, load_composition, load_schema_file, load_workspace
+from clinker.config import (
+    load_channel,
+    load_composition,
+    load_pipeline,
+    load_schema_file,
+    load_workspace,
+)
 from clinker.cxl.evaluate import RowProgram, Surroundings
 from clinker.cxl.failure import Failure
 from clinker.cxl.modules import ModuleLibrary
@@ -100,9 +106,7 @@ def findings(files: list[Shown], directory: Path) -> list[Diagnostic]:
     return list(loaders[file.kind](file.text.encode(), file.name).diagnostics)
 
 
-def compiled(
-    kinds: dict[str, Shown], files: list[Shown], directory: Path
-) -> list[Diagnostic]:
+def compiled(kinds: dict[str, Shown], files: list[Shown], directory: Path) -> list[Diagnostic]:
     for file in files:
         if file.name:
             (directory / file.name).write_text(file.text, encoding="utf-8")
@@ -178,6 +182,7 @@ def test_the_example_gives_the_code_and_nothing_else(code: str, tmp_path: Path) 
         assert code not in {d.code for d in found}, f"{code} works: take it off PENDING"
         return
     assert {d.code for d in found} == {code}, render_text(found)
+    assert all(d.is_error != code.startswith("W") for d in found)
     (printed,) = files_in(sections(code)["What is printed"])
     assert printed.text.rstrip("\n") == first_line(found, tmp_path)
 
@@ -194,30 +199,27 @@ def test_the_fix_works(code: str, tmp_path: Path) -> None:
     assert not found, render_text(found)
 
 
-@pytest.mark.parametrize("code", [code for code in all_codes() if not needs_a_run(code)])
-def test_the_loader_finds_what_needs_no_other_file(code: str, tmp_path: Path) -> None:
+@pytest.mark.parametrize("code", all_codes())
+def test_the_page_says_when_the_code_is_found(code: str) -> None:
     described = describe(code)
     files = files_in(sections(code)["Example"])
     assert described
-    if described.phase is Phase.CHANNEL:
-        assert {file.kind for file in files} >= {"pipeline", "channel"}
+    for file in files:
+        if file.kind == "pipeline":
+            loaded = load_pipeline(file.text.encode(), {}).diagnostics
+            assert (code in {d.code for d in loaded}) == (described.phase is Phase.LOAD)
+    assert (described.phase is Phase.CHANNEL) == (
+        {f.kind for f in files} >= {"pipeline", "channel"}
+    )
 
 
 def test_pending_codes_have_pages() -> None:
     assert set(all_codes()) >= PENDING
 
 
-@pytest.mark.parametrize(
-    ("written", "meant"),
-    [
-        ("e153", []),
-        ("E153", []),
-        (" E153 ", []),
-    ],
-)
-def test_a_code_is_found_however_it_is_written(written: str, meant: list[str]) -> None:
+@pytest.mark.parametrize("written", ["E153", "e153", " E153 "])
+def test_a_code_is_found_however_it_is_written(written: str) -> None:
     assert page(written) == page("E153")
-    assert not meant
 
 
 @pytest.mark.parametrize(
@@ -225,8 +227,8 @@ def test_a_code_is_found_however_it_is_written(written: str, meant: list[str]) -
     [
         ("153", ["E153"]),
         ("2", ["E002", "W002"]),
-        ("E15", ["E153", "E154", "E155", "E156"]),
-        ("E15X", ["E15Y", "E153", "E154", "E155"]),
+        ("E15", ["E015", "E153", "E154", "E155", "E156", "E15Y"]),
+        ("E15X", ["E153", "E154", "E155", "E156", "E15Y"]),
         ("E-SEC-01", ["E-SEC-001"]),
         ("typcheck", ["typecheck"]),
         ("nonsense", []),
@@ -234,11 +236,11 @@ def test_a_code_is_found_however_it_is_written(written: str, meant: list[str]) -
 )
 def test_suggestions_for_unknown_codes(written: str, meant: list[str]) -> None:
     assert page(written) is None
-    assert set(closest_codes(written)) == set(meant)
+    assert closest_codes(written) == meant
 
 
 def test_what_is_said_about_an_unknown_code() -> None:
-    assert why_unknown("E30a") .startswith("unknown diagnostic code 'E30a'; did you mean E30")
+    assert why_unknown("E30a").startswith("unknown diagnostic code 'E30a'; did you mean E30")
     assert "E153, E154" in why_unknown("nonsense")
     assert why_unknown("e307") == "e307 is no longer used: an input that names no node is E004"
 
@@ -270,7 +272,7 @@ def test_a_page_on_a_terminal_is_laid_out() -> None:
 
 def test_importing_the_registry_reads_no_page_and_no_rich() -> None:
     program = (
-        "import builtins, io, sys\n"
+        "import sys\n"
         "opened = []\n"
         "sys.addaudithook(lambda event, args: event == 'open' and opened.append(str(args[0])))\n"
         "import clinker.diagnostics.codes\n"

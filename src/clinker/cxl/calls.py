@@ -28,9 +28,13 @@ _PATTERN_FAILURES = frozenset({FailureKind.INVALID_PATTERN, FailureKind.INVALID_
 
 
 def method_call(checker: Checker, node: ast.MethodCall) -> typed.Expr:
+    if node.method not in METHODS:
+        return _unknown_method(checker, node)
     receiver = checker.expr(node.receiver)
-    method = _find_method(checker, node, receiver.type)
-    if not method or not arity_fits(checker, node, method, node.method_span):
+    method = _find_method(node, receiver.type)
+    if isinstance(receiver, typed.Broken) or not arity_fits(
+        checker, node, method, node.method_span
+    ):
         checker.check_all(node.args)
         return checker.broken(node)
     accepted = accepted_kinds(method.receiver, method.iso_text)
@@ -52,16 +56,41 @@ def method_call(checker: Checker, node: ast.MethodCall) -> typed.Expr:
     return _built_call(checker, node, method, receiver, narrowed, args)
 
 
-def _find_method(checker: Checker, node: ast.MethodCall, receiver: Type) -> Method | None:
-    overloads = METHODS.get(node.method)
-    if not overloads:
-        checker.error(
-            "resolve",
-            f"unknown method '{node.method}'",
-            node.method_span,
-            did_you_mean(node.method, METHODS),
-        )
-        return None
+def _unknown_method(checker: Checker, node: ast.MethodCall) -> typed.Expr:
+    is_module = isinstance(node.receiver, ast.Name) and node.receiver.name in checker.aliases
+    if node.method in AGGREGATES:
+        help: str | None = f"{node.method} is a function: write {node.method}(…)"
+    else:
+        help = _FAMILIAR.get(node.method.lower()) or did_you_mean(node.method, METHODS)
+    if not is_module:
+        message = f"unknown method '{node.method}'"
+        checker.error("resolve", message, node.method_span, help)
+    with checker.within(at_group=False):
+        checker.check_all((node.receiver, *node.args))
+    return checker.broken(node)
+
+
+# What built-ins of other languages are called here.
+_FAMILIAR = {
+    "coalesce": "write a ?? b",
+    "ifnull": "write a ?? b",
+    "nvl": "write a ?? b",
+    "len": "use .length()",
+    "size": "use .length()",
+    "substr": "use .substring()",
+    "strip": "use .trim()",
+    "int": "use .to_int()",
+    "float": "use .to_float()",
+    "str": "use .to_string()",
+    "cast": "use .to_int(), .to_float(), .to_date() and the like",
+    "iif": "write if condition then a else b",
+    "mean": "use avg(…)",
+    "average": "use avg(…)",
+}
+
+
+def _find_method(node: ast.MethodCall, receiver: Type) -> Method:
+    overloads = METHODS[node.method]
     with_closure = any(isinstance(arg, ast.Closure) for arg in node.args)
     by_shape = [m for m in overloads if m.takes_closure == with_closure]
     fitting = [m for m in by_shape or overloads if receiver.maybe(m.receiver.kinds)]
@@ -114,8 +143,17 @@ def argument(
         try:
             param.check(arg.value, receiver)
         except LiteralProblem as problem:
-            checker.error("typecheck", f"invalid {param.name}: {problem}", node.span)
+            span = _inside_literal(checker, node.span, problem.offset)
+            checker.error("typecheck", f"invalid {param.name}: {problem}", span)
     return arg
+
+
+def _inside_literal(checker: Checker, span: Span, offset: int) -> Span:
+    """The place in a text literal, where escapes do not shift it; else the whole literal."""
+    at = span.start + 1 + offset
+    if "\\" in checker.source.text[span.start : span.end] or at >= span.end - 1:
+        return span
+    return Span(at, at + 1)
 
 
 def _closure(
@@ -231,7 +269,7 @@ def function_call(checker: Checker, node: ast.FunctionCall) -> typed.Expr:
             "typecheck",
             f"'{node.name}' is only allowed in emit: let and filter see single records",
             node.name_span,
-            "filter on the result in a transform after the aggregate",
+            "emit it; later emits can use it, and a transform after the aggregate can filter on it",
         )
         return checker.broken(node)
     return _aggregate(checker, node)
@@ -241,9 +279,10 @@ def _unknown_function(checker: Checker, node: ast.FunctionCall) -> typed.Expr:
     if node.name in METHODS:
         help: str | None = f"{node.name} is a method: write value.{node.name}(…)"
     else:
-        help = did_you_mean(node.name, [*AGGREGATES, *METHODS])
+        help = _FAMILIAR.get(node.name.lower()) or did_you_mean(node.name, AGGREGATES)
     checker.error("resolve", f"unknown function '{node.name}'", node.name_span, help)
-    checker.check_all(node.args)
+    with checker.within(at_group=False):
+        checker.check_all(node.args)
     return checker.broken(node)
 
 

@@ -16,7 +16,8 @@ from clinker.diagnostics.suggest import did_you_mean
 if TYPE_CHECKING:
     from clinker.cxl.typecheck import Checker
 
-MAX_INLINED_CALLS = 10_000
+MAX_INLINED = 2_000
+"""How many functions and constants one program may expand to."""
 
 
 def use(checker: Checker, node: ast.Use) -> None:
@@ -35,8 +36,7 @@ def use(checker: Checker, node: ast.Use) -> None:
         return
     if any(d.is_error for d in module.diagnostics):
         for found in module.diagnostics:
-            if found not in checker.diagnostics:
-                checker.diagnostics.append(found)
+            checker.add(found)
         checker.unusable_aliases.add(node.bound_name)
         return
     checker.aliases[node.bound_name] = module
@@ -73,8 +73,21 @@ def module_member(checker: Checker, node: ast.ModuleRef) -> typed.Expr:
 
 def constant(checker: Checker, module: Module, name: str, node: ast.Expr) -> typed.Expr:
     """A module constant, inlined."""
+    if not _room_for_one_more(checker, node.span):
+        return checker.broken(node)
     with _inside(checker, module, Scope(), Label(checker.source.at(node.span), "used here")):
         return checker.expr(module.constants[name].value)
+
+
+def _room_for_one_more(checker: Checker, span: Span) -> bool:
+    """Functions that call each other twice over would expand without end."""
+    checker.inlined += 1
+    if checker.inlined <= MAX_INLINED:
+        return True
+    message = f"the program expands to more than {MAX_INLINED} calls of module members"
+    if checker.inlined == MAX_INLINED + 1:
+        checker.error("resolve", message, span, "name intermediate results with `let`")
+    return False
 
 
 def call(
@@ -98,10 +111,7 @@ def call(
             (Label(module.source.at(function.name_span), "declared here"),),
         )
         return checker.broken(node)
-    checker.inlined += 1
-    if checker.inlined > MAX_INLINED_CALLS:
-        message = f"the program expands to more than {MAX_INLINED_CALLS} function calls"
-        checker.error("resolve", message, span, "name intermediate results with `let`")
+    if not _room_for_one_more(checker, span):
         return checker.broken(node)
     scope = Scope()
     bindings = []

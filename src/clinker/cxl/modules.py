@@ -126,15 +126,15 @@ class _ModuleBuilder:
 
     def reject_cycles(self) -> None:
         """Members are inlined where they are used, so none may lead back to itself."""
-        uses = dict(self.uses())
-        for name in uses:
-            if name in _reachable(name, uses):
-                member = self.functions.get(name) or self.constants[name]
-                self.error(
-                    f"'{name}' refers to itself",
-                    member.name_span,
-                    help="functions and constants cannot be recursive",
-                )
+        for cycle in _cycles(dict(self.uses())):
+            member = self.functions.get(cycle[0]) or self.constants[cycle[0]]
+            self.error(
+                f"'{cycle[0]}' refers to itself"
+                if len(cycle) == 1
+                else f"these refer to each other: {' → '.join([*cycle, cycle[0]])}",
+                member.name_span,
+                help="functions and constants cannot be recursive",
+            )
 
     def uses(self) -> Iterator[tuple[str, set[str]]]:
         for name, function in self.functions.items():
@@ -143,14 +143,26 @@ class _ModuleBuilder:
             yield name, set(_references(constant.value))
 
 
-def _reachable(start: str, uses: Mapping[str, set[str]]) -> set[str]:
-    found: set[str] = set()
-    todo = [start]
-    while todo:
-        members = uses.get(todo.pop(), set())
-        todo.extend(members - found)
-        found |= members
-    return found
+def _cycles(uses: Mapping[str, set[str]]) -> Iterator[list[str]]:
+    """The circles in a graph of names, each once."""
+    done: set[str] = set()
+    for start in uses:
+        path: dict[str, Iterator[str]] = {}
+        name: str | None = start if start not in done else None
+        while name is not None:
+            if name not in path:
+                path[name] = iter(sorted(uses[name]))
+            following = next((n for n in path[name] if n in uses and n not in done), None)
+            if following in path:
+                members = list(path)
+                yield members[members.index(following) :]
+            elif following:
+                name = following
+                continue
+            else:
+                path.pop(name)
+                done.add(name)
+                name = next(reversed(path), None)
 
 
 def _references(node: ast.Node) -> Iterator[str]:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from clinker.cxl import ast, inlining, typed
 from clinker.cxl.builtins import METHODS
 from clinker.cxl.builtins.declare import accepted_kinds
-from clinker.cxl.resolve import Row
+from clinker.cxl.resolve import ProgramKind, Row
 from clinker.cxl.types import ANY, MAP, STRING, Kind, Type
 from clinker.diagnostics import Label
 from clinker.diagnostics.suggest import did_you_mean
@@ -58,7 +58,12 @@ def _check_let_in_group(checker: Checker, symbol: typed.Symbol, node: ast.Name) 
         return
     read = {field_name for _, field_name in symbol.definition.fields_read}
     for field_name in sorted(read - set(checker.context.group_by)):
-        _not_grouped(checker, field_name, node)
+        checker.error(
+            "typecheck",
+            f"'{symbol.name}' depends on field '{field_name}', which differs within a group",
+            node.span,
+            f"write for example first({symbol.name}), or add {field_name} to group_by",
+        )
         return
 
 
@@ -186,7 +191,8 @@ def field(checker: Checker, node: ast.Expr, parts: tuple[str, ...]) -> typed.Exp
     """The input column a path starts with, and the map look-ups the rest of it means."""
     column = _column(checker, parts)
     if column is None:
-        _unknown_field(checker, node, parts)
+        if parts[0] not in checker.broken_names:
+            _unknown_field(checker, node, parts)
         return checker.broken(node)
     if checker.at_group and column.name not in checker.context.group_by:
         _not_grouped(checker, column.name, node)
@@ -232,6 +238,16 @@ def _unknown_field(checker: Checker, node: ast.Expr, parts: tuple[str, ...]) -> 
         checker.error("resolve", f"unknown field '{path}'", node.span, _near(path, options))
     elif checker.context.qualifiers and not checker.row.columns:
         _unqualified(checker, node, parts)
+    elif parts[0] in checker.aliases:
+        message = f"'{parts[0]}' is a module"
+        checker.error("resolve", message, node.span, f"write {parts[0]}::member")
+    elif checker.emitted.get(parts[0]) and checker.context.kind is ProgramKind.AGGREGATE:
+        checker.error(
+            "resolve",
+            f"'{parts[0]}' is computed per group, but filter and let see single records",
+            node.span,
+            "use it in a transform after the aggregate",
+        )
     elif parts[0] in checker.definitions:
         defined = Label(checker.source.at(checker.definitions[parts[0]]), "defined here")
         checker.error(
@@ -243,7 +259,7 @@ def _unknown_field(checker: Checker, node: ast.Expr, parts: tuple[str, ...]) -> 
         )
     else:
         shown = path if checker.row.starts(parts[0]) else parts[0]
-        known = [*checker.scope.names(), *checker.row.columns]
+        known = list(dict.fromkeys([*checker.scope.names(), *checker.row.columns]))
         checker.error("resolve", f"unknown field '{shown}'", node.span, _near(shown, known))
 
 

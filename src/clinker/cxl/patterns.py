@@ -5,8 +5,8 @@ The interpreter matches with the `regex` library, Spark with `java.util.regex`. 
 here, in the subset that Java and the RE2 family agree on, and rewritten into one canonical text of
 constructs that both engines read alike. Whatever lies outside the subset is an error.
 
-Only Unicode general categories are left to the engines: a character that Unicode gained after the
-older of the two was built counts as unassigned there.
+Only Unicode general categories are left to the engines, so they can differ on a character that
+Unicode gained or moved to another category after the older of the two was built.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ MAX_REPEAT = 1000
 # Of the canonical text with every required repetition written out, as engines store it.
 MAX_SIZE = 500_000
 
-_UNBOUNDED = MAX_REPEAT + 1
+_UNBOUNDED = MAX_REPEAT + 1  # above every count
 
 
 class PatternError(ValueError):
@@ -425,7 +425,7 @@ class _Parser:
             hint = "write '\\{' for the character"
             raise PatternError(f"'{{' begins no {{n}}, {{n,}} or {{n,m}}; {hint}", start)
         counts = [count for count in found.groups() if count]
-        if any(len(count) > 4 or int(count) > MAX_REPEAT for count in counts):
+        if any(len(count) > len(str(MAX_REPEAT)) or int(count) > MAX_REPEAT for count in counts):
             raise PatternError(f"more than {MAX_REPEAT} repetitions", start)
         low = int(counts[0])
         high = _UNBOUNDED if found[2] == "" else int(counts[-1])

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from clinker.cxl import ast, calls, inlining, names, operators, typed, window_calls
 from clinker.cxl.failure import FailureKind
 from clinker.cxl.modules import Module
-from clinker.cxl.parser import Parsed, ParsedExpression
+from clinker.cxl.parser import MAX_NESTING, Parsed, ParsedExpression
 from clinker.cxl.resolve import Context, ProgramKind, Row, Scope
 from clinker.cxl.types import (
     ANY,
@@ -24,7 +24,6 @@ from clinker.cxl.types import (
     FLOAT,
     INT,
     MAP,
-    NO_KIND,
     NULL,
     STRING,
     Kind,
@@ -35,6 +34,10 @@ from clinker.cxl.types import (
 )
 from clinker.diagnostics import Diagnostic, Label, Severity, Source, Span, in_reading_order
 
+MAX_DEPTH = 2 * MAX_NESTING
+"""How deep an expression may be once the functions it calls are expanded in it."""
+
+_NOT_HELP = "`not` binds tighter than comparisons: write not (a == b)"
 CONVERT_HELP = "convert one operand — use .to_int() or .to_string()"
 
 
@@ -55,6 +58,7 @@ class CheckedExpression:
 def check(parsed: Parsed, context: Context) -> Checked:
     """Check a parsed program against everything it may refer to."""
     checker = Checker(parsed.source, context)
+    checker.broken_names = parsed.broken_names
     statements = checker.program(parsed.program)
     diagnostics = in_reading_order([*parsed.diagnostics, *checker.diagnostics])
     if any(d.is_error for d in diagnostics):
@@ -107,6 +111,8 @@ class Checker:
         self.definitions: dict[str, Span] = {}
         """Where the program first defines each name, to tell `not defined yet` from unknown."""
         self.lets: set[str] = set()
+        self.broken_names: frozenset[str] = frozenset()
+        self.depth = 0
         self.fanned_out = False
         self.diagnostics: list[Diagnostic] = []
 
@@ -123,8 +129,13 @@ class Checker:
     ) -> None:
         label = Label(self.source.at(span))
         where = (*secondary, *reversed(self.called_from))
-        found = Diagnostic(code, message, label, where, help, severity)
-        if found not in self.diagnostics:
+        self.add(Diagnostic(code, message, label, where, help, severity))
+
+    def add(self, found: Diagnostic) -> None:
+        """Keep a finding, unless the same was said of the same place, as for another call."""
+        if not any(
+            d.message == found.message and d.primary == found.primary for d in self.diagnostics
+        ):
             self.diagnostics.append(found)
 
     def warn(self, message: str, span: Span, help: str) -> None:
@@ -132,7 +143,7 @@ class Checker:
 
     def broken(self, node: ast.Node) -> typed.Expr:
         """Stands for an expression that was reported, so that nothing more is said about it."""
-        return typed.Literal(value=None, type=ANY, location=self.source.at(node.span))
+        return typed.Broken(type=ANY, location=self.source.at(node.span))
 
     def require(self, expression: typed.Expr, expected: Type, what: str) -> None:
         """Report unless some value of the expression is of the expected type."""
@@ -144,7 +155,7 @@ class Checker:
         """Report an expression that was checked already, perhaps in a module."""
         label = Label(expression.location)
         where = tuple(reversed(self.called_from))
-        self.diagnostics.append(Diagnostic("typecheck", message, label, where, help))
+        self.add(Diagnostic("typecheck", message, label, where, help))
 
     @property
     def in_foreign_window(self) -> bool:
@@ -258,8 +269,7 @@ class Checker:
     def emit_each(self, node: ast.EmitEach) -> typed.Statement:
         self.reject_in_aggregate(node, "emit each", "a transform before the aggregate")
         source = self.expr(node.source)
-        accepted = Kind.ARRAY | (Kind.NULL if node.outer else NO_KIND)
-        if not source.type.maybe(accepted):
+        if not source.type.maybe(Kind.ARRAY) and not (source.type.is_null and node.outer):
             self.error(
                 "typecheck",
                 f"emit each needs an Array, got {source.type.noun}",
@@ -275,17 +285,20 @@ class Checker:
             for statement in node.body:
                 self.reject_in_body(statement)
             body = self.statements(node.body)
-        self.fanned_out = True
+        self.fanned_out = self.context.kind is not ProgramKind.AGGREGATE
         return typed.EmitEach(self.source.at(node.span), element, source, node.outer, body)
 
     def reject_in_body(self, node: ast.Statement) -> None:
         if isinstance(node, ast.Filter | ast.Distinct | ast.Use | ast.Function):
             keyword = self.source.text[node.span.start :].split(maxsplit=1)[0]
+            filters = isinstance(node, ast.Filter | ast.Distinct)
             self.error(
                 "resolve",
                 f"'{keyword}' is not allowed in an emit each body",
                 node.span,
-                "filter the array first with .filter(it => …), or use a transform downstream",
+                "filter the array first with .filter(it => …), or use a transform downstream"
+                if filters
+                else "put it at the top of the program",
             )
 
     def reject_in_aggregate(self, node: ast.Statement, what: str, instead: str) -> None:
@@ -293,20 +306,19 @@ class Checker:
             message = f"{what} is not allowed in an aggregate"
             self.error("resolve", message, node.span, f"use {instead}")
 
+    def reject_after_fan_out(self, node: ast.Statement, what: str, instead: str) -> None:
+        if self.fanned_out:
+            self.error("resolve", f"{what} cannot follow emit each", node.span, instead)
+
     def filter(self, node: ast.Filter) -> typed.Statement:
+        self.reject_after_fan_out(node, "filter", "move it up, or into a transform downstream")
         condition = self.expr(node.condition)
         self.require(condition, BOOL, "the filter condition")
         return typed.Filter(self.source.at(node.span), condition)
 
     def distinct(self, node: ast.Distinct) -> typed.Statement:
         self.reject_in_aggregate(node, "distinct", "a transform before the aggregate")
-        if self.fanned_out:
-            self.error(
-                "resolve",
-                "distinct cannot follow emit each",
-                node.span,
-                "put it into a transform downstream",
-            )
+        self.reject_after_fan_out(node, "distinct", "put it into a transform downstream")
         keys: tuple[typed.Expr, ...] | None
         if node.by:
             keys = (self.expr(node.by),)
@@ -325,6 +337,16 @@ class Checker:
     # Expressions
 
     def expr(self, node: ast.Expr) -> typed.Expr:
+        if self.depth >= MAX_DEPTH:
+            message = f"with all functions expanded this nests more than {MAX_DEPTH} levels"
+            self.error("resolve", message, node.span, "name intermediate results with `let`")
+            return self.broken(node)
+        self.depth += 1
+        found = self.expression(node)
+        self.depth -= 1
+        return found
+
+    def expression(self, node: ast.Expr) -> typed.Expr:
         match node:
             case ast.Literal():
                 return self.literal(node)
@@ -406,7 +428,7 @@ class Checker:
         if not ruling:
             help = None
             if node.op is ast.UnaryOp.NOT:
-                help = "`not` binds tighter than comparisons: write not (a == b)"
+                help = _NOT_HELP
             message = f"cannot apply '{node.op}' to {operand.type.noun}"
             self.error("typecheck", message, node.span, help)
             return self.broken(node)
@@ -431,7 +453,9 @@ class Checker:
                 "typecheck",
                 f"cannot apply '{node.op}' to {left.type.noun} and {right.type.noun}",
                 node.span,
-                _operator_help(node.op, left.type, right.type),
+                _NOT_HELP
+                if isinstance(node.left, ast.Unary) and node.left.op is ast.UnaryOp.NOT
+                else _operator_help(node.op, left.type, right.type),
             )
             return self.broken(node)
         self.remark(node, left, right)
@@ -456,7 +480,10 @@ class Checker:
         )
 
     def remark(self, node: ast.Binary, left: typed.Expr, right: typed.Expr) -> None:
-        if node.op is ast.BinaryOp.DIVIDE and all(
+        divides = node.op in (ast.BinaryOp.DIVIDE, ast.BinaryOp.MODULO)
+        if divides and isinstance(right, typed.Literal) and right.value == 0:
+            self.warn("division by zero always fails", node.span, "check the divisor")
+        elif node.op is ast.BinaryOp.DIVIDE and all(
             e.type.without_null() == INT for e in (left, right)
         ):
             self.warn(
@@ -535,9 +562,11 @@ class Checker:
         elif not operators.binary(ast.BinaryOp.EQUAL, subject.type, pattern.type):
             self.error(
                 "typecheck",
-                f"a {pattern.type.noun} pattern can never match a {subject.type.noun}",
+                f"this pattern is {pattern.type.noun} and never matches {subject.type.noun}",
                 node.span,
-                CONVERT_HELP,
+                "leave out the subject to match conditions"
+                if pattern.type.only(Kind.BOOL)
+                else CONVERT_HELP,
             )
         return pattern
 
@@ -547,7 +576,8 @@ class Checker:
         container, index = self.expr(node.object), self.expr(node.index)
         pairs = ((Kind.ARRAY, Kind.INT), (Kind.MAP, Kind.STRING))
         if not any(
-            container.type.maybe(holder | Kind.NULL) and index.type.maybe(key | Kind.NULL)
+            (container.type.is_null or container.type.maybe(holder))
+            and (index.type.is_null or index.type.maybe(key))
             for holder, key in pairs
         ):
             message = f"cannot index {container.type.noun} with {index.type.noun}"
@@ -606,4 +636,6 @@ def _operator_help(op: ast.BinaryOp, left: Type, right: Type) -> str:
         return "use .add_days(n) to move a date, .diff_days(d) for the time between two"
     if op is not ast.BinaryOp.ADD and either.maybe(Kind.STRING):
         return f"'{op}' needs numbers — use .to_int() or .to_float()"
+    if either.maybe(Kind.ARRAY | Kind.MAP):
+        return "arrays join with .flat_map(), maps with .merge()"
     return CONVERT_HELP

@@ -38,6 +38,10 @@ class Symbol:
     role: Role
     definition: Expr | None = None
 
+    @property
+    def reads_window(self) -> bool:
+        return self.definition is not None and self.definition.reads_window
+
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Expr:
@@ -63,6 +67,14 @@ class Expr:
         return self.own_fails.union(*(child.fails for child in self.children()))
 
     @cached_property
+    def reads_window(self) -> bool:
+        """Whether a window function contributes to the value."""
+        return any(
+            isinstance(part, Window) or (isinstance(part, Local) and part.symbol.reads_window)
+            for part in self.walk()
+        )
+
+    @cached_property
     def fields_read(self) -> frozenset[tuple[str | None, str]]:
         """The input columns, as (qualifier, name), whose values this expression depends on."""
         found: set[tuple[str | None, str]] = set()
@@ -80,6 +92,11 @@ def _expressions(part: object) -> Iterator[Expr]:
     elif isinstance(part, tuple):
         for item in part:
             yield from _expressions(item)
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Broken(Expr):
+    """Stands for an expression that was reported; programs with one are never handed out."""
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -327,7 +344,7 @@ class Program:
 
     @property
     def uses_windows(self) -> bool:
-        return any(isinstance(part, Window) for e in self.expressions() for part in e.walk())
+        return any(expression.reads_window for expression in self.expressions())
 
 
 def _flatten(statements: tuple[Statement, ...]) -> Iterator[Statement]:

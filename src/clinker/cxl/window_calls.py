@@ -43,8 +43,7 @@ def window_field(checker: Checker, node: ast.WindowCall, member: ast.Member) -> 
         return names.walk(checker, window_call(checker, node), member)
     offset = _offset(checker, node, function, node.args)
     with _on_window_records(checker):
-        name = ast.Name(member.name_span, member.name)
-        argument = names.field(checker, name, (member.name,))
+        argument = names.name(checker, ast.Name(member.name_span, member.name))
     return _built_window(checker, member, function, argument, offset)
 
 
@@ -85,7 +84,7 @@ def _on_window_records(checker: Checker) -> Iterator[None]:
 
 
 def _reject_nested(checker: Checker, argument: typed.Expr, node: ast.WindowCall) -> None:
-    if _reads_window(argument):
+    if argument.reads_window:
         checker.error(
             "typecheck",
             "window functions cannot be nested",
@@ -94,22 +93,10 @@ def _reject_nested(checker: Checker, argument: typed.Expr, node: ast.WindowCall)
         )
 
 
-def _reads_window(expression: typed.Expr) -> bool:
-    return any(
-        isinstance(part, typed.Window)
-        or (
-            isinstance(part, typed.Local)
-            and part.symbol.definition is not None
-            and _reads_window(part.symbol.definition)
-        )
-        for part in expression.walk()
-    )
-
-
 def _positional(checker: Checker, node: ast.WindowCall, function: WindowFunction) -> typed.Expr:
     """`$window.lag(field, 1)`, or bare `$window.lag(1)`, which means the current field."""
     args = node.args
-    explicit = len(args) == len(function.params) + 1 and not _is_int_literal(args[0])
+    explicit = len(args) == len(function.params) + 1 and not _is_number(args[0])
     if explicit:
         with _on_window_records(checker):
             argument = checker.expr(args[0])
@@ -123,8 +110,8 @@ def _positional(checker: Checker, node: ast.WindowCall, function: WindowFunction
     return _built_window(checker, node, function, argument, _offset(checker, node, function, args))
 
 
-def _is_int_literal(node: ast.Expr) -> bool:
-    return isinstance(node, ast.Literal) and isinstance(node.value, int)
+def _is_number(node: ast.Expr) -> bool:
+    return isinstance(node, ast.Literal) and isinstance(node.value, int | float)
 
 
 def _offset(
@@ -138,6 +125,11 @@ def _offset(
         value = args[0].value
         if isinstance(value, int) and not isinstance(value, bool):
             return value
+    if len(args) == 1 and isinstance(args[0], ast.Unary) and function.name in _OPPOSITE:
+        opposite = _OPPOSITE[function.name]
+        message = f"'$window.{function.name}' does not count backwards"
+        checker.error("typecheck", message, args[0].span, f"use $window.{opposite}")
+        return 1
     checker.error(
         "typecheck",
         f"'$window.{function.name}' takes a literal number of records"
@@ -147,6 +139,9 @@ def _offset(
         _positional_forms(function),
     )
     return 1
+
+
+_OPPOSITE = {"lag": "lead", "lead": "lag"}
 
 
 def _positional_forms(function: WindowFunction) -> str:
@@ -165,7 +160,7 @@ def _current_field(
     for name in _candidates(checker):
         if name in row.columns:
             with _on_window_records(checker):
-                return names.field(checker, ast.Name(node.span, name), (name,))
+                return names.name(checker, ast.Name(node.span, name))
     checker.error(
         "resolve",
         f"it is not clear which field '$window.{function.name}' reads",

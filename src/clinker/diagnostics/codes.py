@@ -1,7 +1,7 @@
 """The registry of diagnostic codes: one page each, read only when it is asked for.
 
-A page is `pages/<code>.md`. Its first line is `# <code> — <title>`, its next says `severity · phase`;
-a new code needs nothing but its page.
+A page is `pages/<code>.md`. It begins with `# <code> — <title>` and a line `severity · phase`, which
+are all there is to know about a code besides its text: a new code needs nothing but its page.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from clinker.diagnostics.suggest import edit_distance
 _HEAD = re.compile(r"# (?P<code>\S+) — (?P<title>.+)\n\n(?P<severity>\w+) · (?P<phase>\w+)\n")
 _FAMILY = re.compile(r"([A-Z]+)-?(.*)", re.S)
 _FAMILIES = ("E", "W", "CXL")
-_MOST_SUGGESTIONS = 4
+_MOST_SUGGESTIONS = 6
 
 
 class Phase(enum.StrEnum):
@@ -49,7 +49,6 @@ RETIRED: Mapping[str, str] = {
     "E105": "a channel value that no composition takes is W103",
     "E106": "nodes of a composition are named after their call, so they cannot clash",
     "E112": "how deep compositions may nest is checked when the pipeline is compiled",
-    "E150": "a window may read a source with a correlation key",
     "E150c": "a window may look up records of any source",
     "E150d": "a window may follow a merge",
     "E152": "an internal check that no pipeline can fail",
@@ -105,8 +104,8 @@ def why_unknown(code: str) -> str:
     if retired:
         return f"{code} is no longer used: {retired}"
     near = closest_codes(code)
-    hint = f"did you mean {' or '.join(near)}?" if near else f"known: {', '.join(all_codes())}"
-    return f"unknown diagnostic code '{code}'; {hint}"
+    hint = f"; did you mean {' or '.join(near)}?" if near else ""
+    return f"unknown diagnostic code '{code}'{hint}\nknown codes: {', '.join(all_codes())}"
 
 
 def print_page(text: str, stream: TextIO | None = None) -> None:

@@ -133,10 +133,11 @@ def plan_correlation(
             case _:
                 visible[unit.name] = incoming[0]
     correlation = Correlation(sources, visible, aggregates)
+    keys_are_known = not problems
     for unit in graph:
         if isinstance(unit.node, AggregateNode):
             problems += _streaming_problems(graph, unit, unit.node, correlation)
-        elif isinstance(unit.node, MergeNode):
+        elif isinstance(unit.node, MergeNode) and keys_are_known:
             problems += _merge_problems(graph, unit, correlation)
     problems += check_unmapped(graph)
     return correlation, problems
@@ -236,15 +237,19 @@ def _after_merge(incoming: list[KeySet]) -> KeySet:
 
 def _after_combine(unit: Unit, node: CombineNode, incoming: list[KeySet]) -> KeySet:
     """What propagate_ck lets through; the lineage of aggregates is always kept."""
-    labels = [edge.label for edge in unit.inputs]
-    driver = labels.index(node.config.drive) if node.config.drive in labels else 0
     propagate = node.config.propagate_ck
-    fields = incoming[driver].fields
+    fields = incoming[driver_position(unit, node)].fields
     if propagate.mode != "driver":
         fields = _union([fields, *(keys.fields for keys in incoming)])
     if propagate.mode == "named":
         fields = tuple(name for name in fields if name in propagate.named)
     return KeySet(fields, _union(keys.aggregates for keys in incoming))
+
+
+def driver_position(unit: Unit, node: CombineNode) -> int:
+    """Which of a combine's inputs drives the join."""
+    labels = [edge.label for edge in unit.inputs]
+    return labels.index(node.config.drive) if node.config.drive in labels else 0
 
 
 def _union(names: Iterable[tuple[str, ...]]) -> tuple[str, ...]:
@@ -297,9 +302,10 @@ def _merge_problems(graph: Graph, unit: Unit, correlation: Correlation) -> Itera
                 f"{_key_text(found)} and {_key_text(expected)}",
                 edge.location,
                 help="declare the same correlation_key on the sources of all inputs",
-                also=(Label(first.location, "the other input"), *_declarations(
-                    graph, correlation, (edge, first)
-                )),
+                also=(
+                    Label(first.location, "the other input"),
+                    *_declarations(graph, correlation, (edge, first)),
+                ),
             )
 
 
@@ -348,10 +354,7 @@ def check_unmapped(graph: Graph) -> list[Diagnostic]:
                 # Groups have no undeclared columns, so they go with either policy.
                 policies[unit.name] = None
             case CombineNode():
-                labels = [edge.label for edge in unit.inputs]
-                drive = unit.node.config.drive
-                driver = labels.index(drive) if drive in labels else 0
-                policies[unit.name] = incoming[driver]
+                policies[unit.name] = incoming[driver_position(unit, unit.node)]
             case MergeNode():
                 policies[unit.name] = next((policy for policy in incoming if policy), None)
                 problems += _policy_problems(unit, incoming)

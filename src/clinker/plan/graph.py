@@ -9,8 +9,17 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from clinker.config.nodes import NodeBase
-from clinker.diagnostics import Diagnostic, Label, Location
+from clinker.config.composition import Signature
+from clinker.config.nodes import CompositionNode, NodeBase
+from clinker.diagnostics import Diagnostic, Label, Location, Severity
+
+
+@dataclass(frozen=True)
+class Crossing:
+    """An input port that records pass on their way into the body of a composition."""
+
+    call: str
+    port: str
 
 
 @dataclass(frozen=True)
@@ -18,10 +27,12 @@ class Edge:
     """One input of a node: what it is called there, and where its records come from."""
 
     label: str
-    """The qualifier of a combine's input, else empty."""
+    """The qualifier of a combine's input, the name a merge knows it by, else empty."""
     upstream: str
     port: str | None
     location: Location = field(repr=False, compare=False)
+    through: tuple[Crossing, ...] = ()
+    """The input ports between the two, the innermost first."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -48,7 +59,7 @@ class Unit:
         also: Sequence[Label] = (),
     ) -> Diagnostic:
         """A finding about this node; inside a composition it names the calls that led here."""
-        return Diagnostic(code, message, Label(location), (*also, *self.scope.trail), help)
+        return self.scope.problem(code, message, location, help=help, also=also)
 
 
 @dataclass(frozen=True, eq=False)
@@ -62,6 +73,39 @@ class CallScope:
     """The values of `$config`."""
     imported: Mapping[str, frozenset[str]] | None = None
     """The variables of the pipeline that the body may read, by scope; None for all."""
+    opted_in: Mapping[str, frozenset[str]] | None = None
+    """The variables of the caller that the body lists as its own; None in the pipeline itself."""
+
+    def problem(
+        self,
+        code: str,
+        message: str,
+        location: Location,
+        *,
+        help: str | None = None,
+        also: Sequence[Label] = (),
+        severity: Severity = Severity.ERROR,
+    ) -> Diagnostic:
+        """A finding about something that stands here; it names the calls that led here."""
+        return Diagnostic(code, message, Label(location), (*also, *self.trail), help, severity)
+
+
+@dataclass(frozen=True, eq=False)
+class Call:
+    """A composition call: the scope of its body, and what enters and leaves it."""
+
+    node: CompositionNode
+    signature: Signature
+    scope: CallScope
+    outer: CallScope
+    inputs: Mapping[str, Edge]
+    """What feeds the connected input ports."""
+    outputs: Mapping[str, Edge]
+    """The nodes of the body behind the output ports."""
+
+    @property
+    def name(self) -> str:
+        return self.scope.prefix.removesuffix("/")
 
 
 @dataclass(frozen=True)
@@ -69,6 +113,8 @@ class Graph:
     """All units, each after everything it reads from."""
 
     units: Mapping[str, Unit]
+    calls: Mapping[str, Call] = field(default_factory=dict)
+    """The composition calls that were expanded, by the prefix of their nodes."""
 
     def __iter__(self) -> Iterator[Unit]:
         return iter(self.units.values())

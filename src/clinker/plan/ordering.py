@@ -43,8 +43,12 @@ class Ordering:
     def provenance(self) -> str:
         return "; ".join(step.text for step in self.history)
 
-    def starts_with(self, keys: tuple[SortKey, ...]) -> bool:
-        return self.keys[: len(keys)] == keys
+    def sorts_groups(self, group_by: Iterable[str], keys: Iterable[SortKey]) -> bool:
+        """Whether records that are equal in `group_by` arrive in the order of `keys`."""
+        equal = set(group_by)
+        given = [key for key in self.keys if key.field not in equal]
+        wanted = [key for key in keys if key.field not in equal]
+        return given[: len(wanted)] == wanted
 
     def lost(self, text: str, location: Location) -> Ordering:
         return Ordering((), (*self.history, Step(text, location)))
@@ -238,6 +242,8 @@ def _after_aggregate(
 
 # The strategy of aggregates
 
+_TIME_WINDOWS = "several time windows are open at once"
+
 
 def _strategy(node: AggregateNode, incoming: Ordering, relaxed: bool) -> AggregateStrategy:
     requested = node.config.strategy
@@ -246,7 +252,7 @@ def _strategy(node: AggregateNode, incoming: Ordering, relaxed: bool) -> Aggrega
     separates = {key.field for key in prefix} == groups
     sorted_by = prefix if separates else ()
     if node.config.time_window:
-        return AggregateStrategy(requested, Strategy.HASH, "time windows overlap in the input")
+        return AggregateStrategy(requested, Strategy.HASH, _TIME_WINDOWS)
     if relaxed:
         reason = "failing records must be taken back out of its groups"
         return AggregateStrategy(requested, Strategy.HASH, reason)
@@ -276,7 +282,7 @@ def _streaming_problems(
     if config.time_window:
         yield unit.problem(
             "E046",
-            f"'{unit.name}' cannot stream: its time windows overlap in the input",
+            f"'{unit.name}' cannot stream: {_TIME_WINDOWS}",
             config.at("strategy"),
             help="remove 'strategy', or remove 'time_window'",
             also=(Label(config.key_at("time_window"), "the time window"),),
