@@ -66,7 +66,7 @@ def test_check_prints_json_on_request(cxl: Command, tmp_path: Path) -> None:
     assert found["code"] == "parse"
     assert found["severity"] == "error"
     assert found["primary"]["file"] == str(file)
-    assert found["primary"]["start"] == {"line": 2, "column": 1, "offset": 13}
+    assert found["primary"]["start"] == {"line": 1, "column": 13, "offset": 12}
     assert found["help"]
 
 

@@ -414,7 +414,6 @@ def _place(line: str) -> str:
             CXL + "declares: [{ name: row, scope: source, type: int }]",
             ["E110 8:26 $source.row is provided by the engine and cannot be declared"],
         ),
-        ("aggregate", CXL, ["E006 7:7 missing key 'group_by'"]),
         (
             "aggregate",
             CXL + "group_by: [a]\ntime_window: { tumbling: { size: 1h }, session: { gap: 0s } }",

@@ -80,12 +80,12 @@ def test_expressions(expression: str, result: str) -> None:
         ("a + 1", {"a": None}, "null"),
         ("a == 1", {"a": "1"}, "false"),
         ("a != 1", {"a": "1"}, "true"),
-        ("a > 1", {"a": "1"}, "error: expected String to compare with, got Int"),
-        ("a and true", {"a": 1}, "error: expected Bool, got Int"),
-        ("not a", {"a": 1}, "error: expected Bool, got Int"),
+        ("a > 1", {"a": "1"}, "error: cannot compare String with Int"),
+        ("a and true", {"a": 1}, "error: 'and' expects Bool, got Int"),
+        ("not a", {"a": 1}, "error: 'not' expects Bool, got Int"),
         ("if a then 1 else 2", {"a": 1}, "2"),
-        ("a.upper()", {"a": 1}, "error: expected String, got Int"),
-        ('"abc".left(a)', {"a": 1.5}, "error: expected Int, got Float"),
+        ("a.upper()", {"a": 1}, "error: 'upper' expects String, got Int"),
+        ('"abc".left(a)', {"a": 1.5}, "error: 'n' of 'left' expects Int, got Float"),
         ('"abc".left(a)', {"a": None}, "null"),
         ("a.b.c", {"a": {"b": {"c": 1}}}, "1"),
         ("a.b.c", {"a": {"b": 1}}, "null"),
@@ -159,7 +159,7 @@ def test_emits_between_blocks_reach_later_blocks_only() -> None:
 
 
 def test_emit_each_needs_an_array() -> None:
-    with pytest.raises(Failure, match="expected Array, got Int") as raised:
+    with pytest.raises(Failure, match="emit each expects Array, got Int") as raised:
         run("emit each x in a { emit b = x }", {"a": 5})
     assert raised.value.kind is FailureKind.TYPE_MISMATCH
 

@@ -50,6 +50,15 @@ def test_filters_and_lets_see_single_records() -> None:
     ]
 
 
+def test_traces_see_the_records_that_are_grouped() -> None:
+    seen: list[str] = []
+    context = Context(row=Row({"amount": ANY}), kind=ProgramKind.AGGREGATE)
+    program = compiled("filter amount > 5 trace amount.to_string() emit n = count(*)", context)
+    surroundings = Surroundings(trace=lambda _, message: seen.append(message))
+    GroupProgram(program, (), surroundings).run(SALES)
+    assert seen == ["10", "20"]
+
+
 def test_without_group_by_there_is_always_one_record() -> None:
     text = "emit n = count(*) emit total = sum(amount) emit all = collect(amount)"
     assert aggregate(text, SALES) == [{"n": 4, "total": 35, "all": [10, 20, None, 5]}]

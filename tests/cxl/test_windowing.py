@@ -95,6 +95,15 @@ def test_frames(frame: FrameSpec, sums: list[Value]) -> None:
     assert column("$window.sum(x)", WindowSpec((), (SortKey("t"),), frame), records) == sums
 
 
+def test_an_unbounded_range_reaches_past_nulls() -> None:
+    records: list[dict[str, Value]] = [{"t": None}, {"t": 1}, {"t": 2}]
+    key = (SortKey("t"),)
+    upto = WindowSpec((), key, FrameSpec(FrameUnit.RANGE, None, 0))
+    near = WindowSpec((), key, FrameSpec(FrameUnit.RANGE, -1, 0))
+    assert column("$window.count()", upto, records) == [3, 1, 2]
+    assert column("$window.count()", near, records) == [1, 1, 2]
+
+
 def test_range_frames_count_days_between_dates() -> None:
     days = [dt.date(2024, 2, 27), dt.date(2024, 2, 29), dt.date(2024, 3, 1)]
     records: list[dict[str, Value]] = [{"d": d} for d in days]

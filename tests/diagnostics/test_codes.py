@@ -7,14 +7,16 @@ import json
 import re
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 import clinker
 from clinker.config import (
+    Loaded,
     load_channel,
     load_composition,
     load_pipeline,
@@ -96,7 +98,7 @@ def findings(files: list[Shown], directory: Path) -> list[Diagnostic]:
         return compiled(kinds, files, directory)
     if "program" in kinds:
         return evaluated(kinds["program"], kinds["record"])
-    loaders = {
+    loaders: dict[str, Callable[[bytes, str], Loaded[Any]]] = {
         "channel": load_channel,
         "composition": load_composition,
         "schema": load_schema_file,

@@ -6,6 +6,7 @@ import sys
 from argparse import Namespace
 from collections.abc import Sequence
 from pathlib import Path
+from typing import TextIO
 
 from clinker.cli.inputs import read_program, read_schema
 from clinker.cxl.modules import ModuleLibrary, holds_module, module_from
@@ -42,10 +43,13 @@ def findings(source: Source, context: Context) -> list[Diagnostic]:
     return check(parsed, context).diagnostics
 
 
-def report(diagnostics: Sequence[Diagnostic], form: str) -> bool:
-    """Print diagnostics the way the user asked for; whether there was an error."""
+def report(diagnostics: Sequence[Diagnostic], form: str, json_to: TextIO | None = None) -> bool:
+    """Print diagnostics the way the user asked for; whether there was an error.
+
+    JSON goes to standard output, unless that is where results go.
+    """
     if form == "json":
-        sys.stdout.write(render_json(diagnostics))
+        (json_to or sys.stdout).write(render_json(diagnostics))
     else:
         print_diagnostics(diagnostics)
     return any(d.is_error for d in diagnostics)

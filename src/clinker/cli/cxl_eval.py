@@ -26,7 +26,7 @@ from clinker.cxl.resolve import Context, Row
 from clinker.cxl.typecheck import check
 from clinker.cxl.types import ANY
 from clinker.cxl.values import Value
-from clinker.diagnostics import Diagnostic, Label, Source
+from clinker.diagnostics import Source
 
 TRACE_LEVELS = [level.value for level in TraceLevel]
 
@@ -49,15 +49,15 @@ def run(args: Namespace) -> int:
     )
     checked = check(parse(source), context)
     if checked.program is None:
-        report(checked.diagnostics, args.format)
+        report(checked.diagnostics, args.format, sys.stderr)
         return 1
-    if args.format == "text":
-        report(checked.diagnostics, args.format)
+    if checked.diagnostics:
+        report(checked.diagnostics, args.format, sys.stderr)
     surroundings = Surroundings(_system(source, variables), trace=_tracer(args.trace))
     try:
         outcome = RowProgram(checked.program, surroundings).run(record)
     except Failure as failure:
-        report([_as_diagnostic(failure)], args.format)
+        report([failure.diagnostic()], args.format, sys.stderr)
         return 1
     _print(outcome)
     return 0
@@ -115,12 +115,6 @@ def _tracer(threshold: str | None) -> Callable[[TraceLevel, str], None]:
             print(f"{level.upper()} {message}", file=sys.stderr)
 
     return trace
-
-
-def _as_diagnostic(failure: Failure) -> Diagnostic:
-    while_computing = f"while computing '{failure.field}'" if failure.field else ""
-    label = Label(failure.location, while_computing) if failure.location else None
-    return Diagnostic("eval", failure.detail, label)
 
 
 def _print(outcome: Outcome) -> None:

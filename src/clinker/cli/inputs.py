@@ -13,8 +13,11 @@ from clinker.cxl.modules import read_source
 from clinker.cxl.resolve import Row
 from clinker.cxl.values import MAX_INT, MIN_INT, Value
 from clinker.diagnostics import Source
+from clinker.diagnostics.render import render_text
 
 STANDARD_INPUT = "-"
+
+_SURROGATE = re.compile("[\ud800-\udfff]")
 
 _INT = re.compile(r"[+-]?[0-9]+")
 _FLOAT = re.compile(r"[+-]?(?:[0-9]+\.[0-9]*|\.[0-9]+|[0-9]+(?=[eE]))(?:[eE][+-]?[0-9]+)?")
@@ -41,6 +44,8 @@ def parse_assignments(option: str, given: Iterable[str]) -> dict[str, Value]:
         name, equals, value = text.partition("=")
         if not equals or not name:
             raise InputError(f"{option} must be name=value, got '{text}'")
+        if _SURROGATE.search(text):
+            raise InputError(f"the value of {option} {name} is not valid UTF-8")
         found[name] = infer(value)
     return found
 
@@ -79,6 +84,8 @@ def parse_record(text: str) -> dict[str, Value]:
         raise InputError("invalid JSON record: nested too deeply") from problem
     if not isinstance(record, dict):
         raise InputError("--record must be a JSON object")
+    if _SURROGATE.search(json.dumps(record, ensure_ascii=False)):
+        raise InputError("invalid JSON record: it holds half of a character")
     return record
 
 
@@ -96,4 +103,14 @@ def as_json(value: Value) -> object:
 
 def read_schema(path: str) -> Row:
     """The columns a schema file declares."""
-    raise NotImplementedError(path)
+    # Configuration files take pydantic, which nothing else here needs.
+    from clinker.config import load_columns
+
+    try:
+        content = Path(path).read_bytes()
+    except OSError as problem:
+        raise InputError(f"cannot read '{path}': {problem.strerror}") from problem
+    loaded = load_columns(content, path)
+    if loaded.value is None:
+        raise InputError(f"{path} declares no columns\n{render_text(loaded.diagnostics)}".rstrip())
+    return Row({column.name: column.type for column in loaded.value.columns})

@@ -9,6 +9,7 @@ from clinker.config.layout import Layout
 from clinker.config.load import (
     Loaded,
     load_channel,
+    load_columns,
     load_composition,
     load_pipeline,
     load_schema_file,
@@ -27,6 +28,7 @@ __all__ = [
     "Pipeline",
     "Workspace",
     "load_channel",
+    "load_columns",
     "load_composition",
     "load_pipeline",
     "load_schema_file",

@@ -80,6 +80,17 @@ class Column(Model):
             )
 
 
+class ColumnFile(Model):
+    """A file that declares the columns of a record."""
+
+    columns: tuple[Column, ...] = Field(
+        alias="schema", min_length=1, description="the columns and their types"
+    )
+
+    def check(self) -> Iterator[Diagnostic]:
+        yield from repeated_columns(self.columns)
+
+
 def repeated_columns(columns: Sequence[Column]) -> Iterator[Diagnostic]:
     """Columns whose name was taken by an earlier one."""
     first: dict[str, Column] = {}

@@ -9,6 +9,7 @@ from typing import Generic, TypeVar
 from pydantic import ValidationError
 
 from clinker.config.channel import Channel
+from clinker.config.columns import ColumnFile
 from clinker.config.composition import Composition
 from clinker.config.interpolate import Expanded, interpolate, verbatim
 from clinker.config.layout import Layout
@@ -17,6 +18,7 @@ from clinker.config.pipeline import Pipeline
 from clinker.config.shorthand import (
     Rewrite,
     spell_out_channel,
+    spell_out_columns,
     spell_out_composition,
     spell_out_pipeline,
 )
@@ -70,6 +72,10 @@ def load_composition(
 
 def load_schema_file(content: Source | bytes, name: str = "schema.yaml") -> Loaded[Layout]:
     return _load_verbatim(Layout, content, name, parse_yaml)
+
+
+def load_columns(content: Source | bytes, name: str = "schema.yaml") -> Loaded[ColumnFile]:
+    return _load_verbatim(ColumnFile, content, name, parse_yaml, spell_out_columns)
 
 
 def load_workspace(content: Source | bytes, name: str = "clinker.toml") -> Loaded[Workspace]:

@@ -231,6 +231,13 @@ spell_out_pipeline: Rewrite = _values(
 )
 
 
+def spell_out_columns(node: Node) -> Node:
+    """A file that is nothing but columns: a list, `name: type` pairs, or either under `schema`."""
+    if isinstance(node, MappingNode) and list(node.entries) == ["schema"]:
+        node = node.entries["schema"].value
+    return _mapping(node, {"schema": _entry("schema", _columns(node))})
+
+
 def spell_out_composition(node: Node) -> Node:
     if isinstance(node, MappingNode) and "composition" in node.entries:
         header = node.entries["composition"]

@@ -71,7 +71,7 @@ def modulo(a: Value, b: Value) -> Value:
 
 def negate(a: Value) -> Value:
     if not _is_number(a):
-        raise type_mismatch("a number", a)
+        raise type_mismatch("'-'", "a number", a)
     assert isinstance(a, int | float)
     return _fit(-a, "negation")
 

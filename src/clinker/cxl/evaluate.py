@@ -14,7 +14,7 @@ from typing import TypeAlias
 
 from clinker.cxl import arithmetic, strftime, typed
 from clinker.cxl.ast import BinaryOp, LogicOp, TraceLevel, UnaryOp
-from clinker.cxl.builtins.declare import ClosureParam, Param
+from clinker.cxl.builtins.declare import ClosureParam, Method, Param
 from clinker.cxl.failure import Failure, FailureKind, conversion_failed
 from clinker.cxl.types import Kind, Type
 from clinker.cxl.values import (
@@ -199,7 +199,7 @@ def _unary(expr: typed.Unary) -> Evaluate:
 def _not(value: Value) -> Value:
     if isinstance(value, bool):
         return not value
-    raise type_mismatch("Bool", value)
+    raise type_mismatch("'not'", "Bool", value)
 
 
 def _binary(expr: typed.Binary) -> Evaluate:
@@ -236,7 +236,7 @@ def _logic(expr: typed.Logic) -> Evaluate:
             if value is None:
                 result = None
             elif not isinstance(value, bool):
-                raise type_mismatch("Bool", value)
+                raise type_mismatch(f"'{expr.op}'", "Bool", value)
         return result
 
     return evaluate
@@ -308,15 +308,19 @@ def _inline(expr: typed.Inline) -> Evaluate:
     def evaluate(frame: Frame) -> Value:
         for symbol, value in bindings:
             frame.locals[symbol] = value(frame)
-        return body(frame)
+        try:
+            return body(frame)
+        except Failure as failure:
+            failure.callers.append(expr.location)
+            raise
 
     return evaluate
 
 
 def _call(expr: typed.Call) -> Evaluate:
     method = expr.method
-    receiver = _entering(expr.receiver, method.receiver, method.iso_text)
-    args = [_call_argument(arg, method.param(i)) for i, arg in enumerate(expr.args)]
+    receiver = _entering(expr.receiver, method.receiver, method.iso_text, f"'{method.name}'")
+    args = [_call_argument(arg, method, method.param(i)) for i, arg in enumerate(expr.args)]
     params = [method.param(i) for i in range(len(args))]
     function = method.call
     takes_null = method.takes_null
@@ -352,10 +356,10 @@ def _logged(evaluate: Evaluate, expr: typed.Call) -> Evaluate:
     return traced
 
 
-def _call_argument(arg: typed.Expr, param: Param) -> Callable[[Frame], object]:
+def _call_argument(arg: typed.Expr, method: Method, param: Param) -> Callable[[Frame], object]:
     if isinstance(arg, typed.Closure) and isinstance(param, ClosureParam):
         return _closure(arg)
-    return _entering(arg, param.type, param.iso_text)
+    return _entering(arg, param.type, param.iso_text, f"'{param.name}' of '{method.name}'")
 
 
 def _closure(expr: typed.Closure) -> Callable[[Frame], object]:
@@ -372,8 +376,8 @@ def _closure(expr: typed.Closure) -> Callable[[Frame], object]:
     return bind
 
 
-def _entering(expr: typed.Expr, wanted: Type, iso_text: bool) -> Evaluate:
-    """The expression's value, made fit for where a value of type `wanted` is declared."""
+def _entering(expr: typed.Expr, wanted: Type, iso_text: bool, what: str) -> Evaluate:
+    """The expression's value, made fit for `what`, where a value of type `wanted` is declared."""
     evaluate = compile_expression(expr)
     accepted = wanted.kinds | Kind.NULL
     to_float = not wanted.maybe(Kind.INT) and wanted.maybe(Kind.FLOAT)
@@ -390,7 +394,7 @@ def _entering(expr: typed.Expr, wanted: Type, iso_text: bool) -> Evaluate:
             return float(value)
         if iso_text and isinstance(value, str):
             return iso_instant(value)
-        raise type_mismatch(str(wanted), value)
+        raise type_mismatch(what, str(wanted), value)
 
     return checked
 
@@ -470,7 +474,7 @@ class RowProgram:
             for step in self._steps:
                 step(frame, emission)
         except _Drop as drop:
-            return Outcome([], drop.reason)
+            return Outcome([], drop.reason, fanned_out=self.fans_out)
         if not self.fans_out:
             emission.given.append(Emitted(emission.fields, frame.meta))
         return Outcome(emission.given, fanned_out=self.fans_out)
@@ -528,7 +532,7 @@ class RowProgram:
         def elements(frame: Frame) -> list[Value]:
             array = source(frame)
             if array is not None and not isinstance(array, list):
-                failure = type_mismatch("Array", array)
+                failure = type_mismatch("emit each", "Array", array)
                 failure.location = statement.source.location
                 raise failure
             return array or ([None] if statement.outer else [])
@@ -542,7 +546,7 @@ class RowProgram:
                     inner(frame, emission)
                 if is_leaf:
                     if len(emission.given) >= limit:
-                        raise _too_many(limit)
+                        raise _too_many(limit, statement)
                     emission.given.append(Emitted(emission.fields, frame.meta))
             emission.fields, frame.meta = before, meta_before
 
@@ -573,14 +577,19 @@ class RowProgram:
         return step
 
     def _trace(self, statement: typed.Trace) -> _Step:
-        guard = compile_expression(statement.guard) if statement.guard else None
-        message = compile_expression(statement.message)
+        trace = trace_step(statement, self.surroundings)
+        return lambda frame, _: trace(frame)
 
-        def step(frame: Frame, _: _Emission) -> None:
-            if guard is None or guard(frame) is True:
-                self.surroundings.trace(statement.level, text_of(message(frame)))
 
-        return step
+def trace_step(statement: typed.Trace, surroundings: Surroundings) -> Callable[[Frame], None]:
+    guard = compile_expression(statement.guard) if statement.guard else None
+    message = compile_expression(statement.message)
+
+    def trace(frame: Frame) -> None:
+        if guard is None or guard(frame) is True:
+            surroundings.trace(statement.level, text_of(message(frame)))
+
+    return trace
 
 
 def for_field(name: str, evaluate: Evaluate) -> Evaluate:
@@ -596,7 +605,8 @@ def for_field(name: str, evaluate: Evaluate) -> Evaluate:
     return named
 
 
-def _too_many(limit: int) -> Failure:
-    return Failure(
-        FailureKind.EXPANSION_LIMIT, f"emit each gave more than max_expansion ({limit}) records"
-    )
+def _too_many(limit: int, statement: typed.EmitEach) -> Failure:
+    detail = f"emit each gave more than max_expansion ({limit}) records"
+    failure = Failure(FailureKind.EXPANSION_LIMIT, detail)
+    failure.location = statement.source.location
+    return failure

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import enum
 
-from clinker.diagnostics import Location
+from clinker.diagnostics import Diagnostic, Label, Location
 
 CATEGORY_TYPE_COERCION = "type_coercion_failure"
 CATEGORY_AGGREGATE_TYPE = "aggregate_type_error"
@@ -53,12 +53,31 @@ class Failure(Exception):
         self.value = value
         self.field: str | None = None
         self.location: Location | None = None
+        self.callers: list[Location] = []
+        """The calls of module functions that led to the place, the innermost first."""
 
     @property
     def category(self) -> str:
         return self.kind.category
 
+    def diagnostic(self) -> Diagnostic:
+        """The failure as it is shown to a user."""
+        computing = f"while computing '{self.field}'" if self.field else ""
+        primary = Label(self.location, computing) if self.location else None
+        callers = tuple(Label(caller, "called here") for caller in self.callers)
+        return Diagnostic("eval", self.detail, primary, callers)
 
-def conversion_failed(shown: str, target: str) -> Failure:
-    """The failure of turning the value shown as `shown` into `target`."""
-    return Failure(FailureKind.CONVERSION_FAILED, f"cannot convert '{shown}' to {target}", shown)
+
+_MAX_SHOWN = 60
+
+
+def shown(text: str) -> str:
+    """A value in a message: on one line, and cut when it is long."""
+    line = "".join(c if c.isprintable() else repr(c)[1:-1] for c in text[:_MAX_SHOWN])
+    return line + "…" if len(text) > _MAX_SHOWN else line
+
+
+def conversion_failed(value: str, target: str) -> Failure:
+    """The failure of turning the value with this text form into `target`."""
+    detail = f"cannot convert '{shown(value)}' to {target}"
+    return Failure(FailureKind.CONVERSION_FAILED, detail, value)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
 from clinker.cxl import typed
@@ -14,6 +14,7 @@ from clinker.cxl.evaluate import (
     Surroundings,
     compile_expression,
     for_field,
+    trace_step,
 )
 from clinker.cxl.failure import Failure, FailureKind
 from clinker.cxl.types import KIND_NAMES
@@ -58,8 +59,8 @@ class GroupProgram:
         self.group_by = tuple(group_by)
         self.surroundings = surroundings
         statements = program.statements
-        self._filters = [
-            compile_expression(s.condition) for s in statements if isinstance(s, typed.Filter)
+        self._steps = [
+            self._step(s) for s in statements if isinstance(s, typed.Filter | typed.Trace)
         ]
         self._emits = [s for s in statements if isinstance(s, typed.Emit)]
         self._outputs = [for_field(s.name, compile_expression(s.value)) for s in self._emits]
@@ -83,6 +84,19 @@ class GroupProgram:
                 result.failed.append(Rejected(group.first_position, failure))
         return result
 
+    def _step(self, statement: typed.Filter | typed.Trace) -> Callable[[Frame], bool]:
+        """What happens to a record before it is grouped; whether it still counts then."""
+        if isinstance(statement, typed.Filter):
+            condition = compile_expression(statement.condition)
+            return lambda frame: condition(frame) is True
+        trace = trace_step(statement, self.surroundings)
+
+        def traced(frame: Frame) -> bool:
+            trace(frame)
+            return True
+
+        return traced
+
     def _new_group(self, position: int, record: Record) -> _Group:
         keys = {name: record.get(name) for name in self.group_by}
         return _Group(position, keys, [[] for _ in self._calls])
@@ -90,7 +104,7 @@ class GroupProgram:
     def _accept(self, groups: dict[object, _Group], position: int, record: Record) -> None:
         """Add a record to its group: to all of its aggregates, or to none."""
         frame = Frame(record, self.surroundings)
-        if not all(condition(frame) is True for condition in self._filters):
+        if not all(step(frame) for step in self._steps):
             return
         values = [tuple(evaluate(frame) for evaluate in args) for args in self._arguments]
         key = tuple(identity(record.get(name)) for name in self.group_by)

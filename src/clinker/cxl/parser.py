@@ -190,7 +190,8 @@ class _Parser:
 
     def report(self, message: str, span: Span, help: str | None = None) -> None:
         # What follows a lexical error is its consequence, and no place is reported twice.
-        if any(self.previous_end() <= start <= span.end for start in self.lexical):
+        upto = max(span.end, self.token.span.start)
+        if any(self.previous_end() <= start <= upto for start in self.lexical):
             return
         if any(d.primary and d.primary.location == self.source.at(span) for d in self.diagnostics):
             return

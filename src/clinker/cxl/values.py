@@ -39,10 +39,9 @@ def kind_name(value: Value) -> str:
     return KIND_NAMES[kind_of(value)]
 
 
-def type_mismatch(expected: str, value: Value) -> Failure:
-    return Failure(
-        FailureKind.TYPE_MISMATCH, f"expected {expected}, got {kind_name(value)}", text_of(value)
-    )
+def type_mismatch(what: str, expected: str, value: Value) -> Failure:
+    detail = f"{what} expects {expected}, got {kind_name(value)}"
+    return Failure(FailureKind.TYPE_MISMATCH, detail, text_of(value))
 
 
 def checked_int(value: int, operation: str) -> int:
@@ -128,7 +127,7 @@ def compare(a: Value, b: Value) -> int | None:
     """-1, 0 or 1 for two non-null values of an ordered kind; None where NaN is involved."""
     match a, b:
         case (bool(), _) | (_, bool()):
-            raise type_mismatch("an ordered value", a)
+            raise _incomparable(a, b)
         case (int() | float(), int() | float()):
             x, y = (a, b) if type(a) is type(b) else (float(a), float(b))
             return None if x != x or y != y else (x > y) - (x < y)
@@ -138,7 +137,12 @@ def compare(a: Value, b: Value) -> int | None:
             first, second = midnight(a), midnight(b)
             return (first > second) - (first < second)
         case _:
-            raise type_mismatch(f"{kind_name(a)} to compare with", b)
+            raise _incomparable(a, b)
+
+
+def _incomparable(a: Value, b: Value) -> Failure:
+    detail = f"cannot compare {kind_name(a)} with {kind_name(b)}"
+    return Failure(FailureKind.TYPE_MISMATCH, detail, text_of(a))
 
 
 def sort_key(value: Value) -> tuple[object, ...]:
@@ -152,7 +156,7 @@ def sort_key(value: Value) -> tuple[object, ...]:
         case dt.date():
             return (midnight(value),)
         case _:
-            raise type_mismatch("an ordered value", value)
+            raise type_mismatch("sorting", "a number, a text or a date", value)
 
 
 def identity(value: Value) -> object:

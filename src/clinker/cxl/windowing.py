@@ -133,21 +133,37 @@ class WindowProgram:
         return start, max(start, min(len(rows), stop))
 
     def _range_bounds(self, rows: list[Record], position: int) -> tuple[int, int]:
-        """Records whose sort key is within the frame's distance of the current record's."""
+        """Records whose sort key is within the frame's distance of the current record's.
+
+        An unbounded side reaches to the end of the partition; nulls are near nulls only.
+        """
         key, frame = self.spec.sort_by[0], self.spec.frame
         here = rows[position].get(key.field)
 
-        def inside(row: Record) -> bool:
+        def distance(row: Record) -> float | None:
             there = row.get(key.field)
             if here is None or there is None:
-                return here is there
-            distance = _distance(there, here) * (-1 if key.descending else 1)
-            return (frame.start is None or distance >= frame.start) and (
-                frame.end is None or distance <= frame.end
-            )
+                return 0.0 if here is there else None
+            return _distance(there, here) * (-1 if key.descending else 1)
 
-        covered = [at for at, row in enumerate(rows) if inside(row)]
-        return (covered[0], covered[-1] + 1) if covered else (position, position)
+        distances = [distance(row) for row in rows]
+        start = 0 if frame.start is None else _first(distances, frame.start)
+        end = len(rows) if frame.end is None else _behind(distances, frame.end)
+        return start, max(start, end)
+
+
+def _first(distances: list[float | None], low: float) -> int:
+    """The first record that is not farther before than `low`."""
+    found = (at for at, d in enumerate(distances) if d is not None and d >= low)
+    return next(found, len(distances))
+
+
+def _behind(distances: list[float | None], high: float) -> int:
+    """The position behind the last record that is not farther after than `high`."""
+    found = (
+        at + 1 for at, d in reversed(list(enumerate(distances))) if d is not None and d <= high
+    )
+    return next(found, 0)
 
 
 def _sort(positions: list[int], records: Sequence[Record], key: SortKey) -> None:

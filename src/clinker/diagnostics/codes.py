@@ -1,7 +1,7 @@
 """The registry of diagnostic codes: one page each, read only when it is asked for.
 
-A page is `pages/<code>.md`. It begins with `# <code> — <title>` and a line `severity · phase`, which
-are all there is to know about a code besides its text: a new code needs nothing but its page.
+A page is `pages/<code>.md`. It begins with `# <code> — <title>` and a line `severity · phase`; a new
+code needs nothing but its page.
 """
 
 from __future__ import annotations

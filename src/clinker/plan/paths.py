@@ -348,10 +348,18 @@ class Destination:
 def ignores_case(path: Path) -> bool:
     """Whether the disk that will hold `path` takes upper and lower case for the same."""
     for directory in path.parents:
-        if directory.name and directory.name.swapcase() != directory.name and directory.is_dir():
-            swapped = directory.with_name(directory.name.swapcase())
-            return swapped.is_dir() and swapped.samefile(directory)
+        swapped = directory.name.swapcase()
+        if swapped != directory.name and _is_same(directory, directory):
+            return _is_same(directory, directory.with_name(swapped))
     return False
+
+
+def _is_same(a: Path, b: Path) -> bool:
+    """Whether two paths are the same existing directory or file."""
+    try:
+        return a.samefile(b)
+    except OSError:
+        return False
 
 
 def destinations(
@@ -364,7 +372,7 @@ def destinations(
     """Every file the pipeline writes: the outputs in planning order, then the dead letters."""
 
     def destination(what: str, path: Path, place: Location, unit: Unit | None) -> Destination:
-        identity = os.path.realpath(path)
+        identity = os.path.realpath(str(path).replace("\0", ""))
         folded = identity.casefold() if ignores_case(Path(identity)) else identity
         return Destination(what, place, folded, unit)
 
@@ -373,13 +381,13 @@ def destinations(
         if isinstance(unit.node, OutputNode):
             config = unit.node.config
             rendered = render(config.path, known_values(graph, unit, options, channel))
-            path = resolve(rendered.replace("\0", ""), options.base_dir)
+            path = resolve(rendered, options.base_dir)
             if config.split:
                 path = path.parent / split_name(config.split.naming, rendered, 1)
             found.append(destination(f"output '{unit.name}'", path, config.at("path"), unit))
     for name, queue in _queues(pipeline).items():
         if queue.path is not None:
-            path = resolve(queue.path.replace("\0", ""), options.base_dir)
+            path = resolve(queue.path, options.base_dir)
             what = f"the dead-letter queue of '{name}'" if name else "the dead-letter queue"
             found.append(destination(what, path, queue.at("path"), None))
     return found

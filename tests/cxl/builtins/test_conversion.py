@@ -10,7 +10,7 @@ import pytest
 
 from clinker.cxl.builtins import conversion
 from clinker.cxl.builtins.declare import METHODS, LiteralProblem
-from clinker.cxl.failure import Failure, FailureKind
+from clinker.cxl.failure import Failure, FailureKind, shown
 from clinker.cxl.types import ANY
 from clinker.cxl.values import MAX_INT, MIN_INT, Value, text_of
 
@@ -31,7 +31,7 @@ def check_conversion(target: str, value: Value, expected: Value, *args: Value) -
     with pytest.raises(Failure) as caught:
         strict(value, *args)
     assert caught.value.kind is FailureKind.CONVERSION_FAILED
-    assert caught.value.detail == f"cannot convert '{text_of(value)}' to {target}"
+    assert caught.value.detail == f"cannot convert '{shown(text_of(value))}' to {target}"
     assert caught.value.value == text_of(value)
 
 

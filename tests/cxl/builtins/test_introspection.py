@@ -55,7 +55,7 @@ def test_type_of_catch(receiver: Type, fallback: Type, expected: Type) -> None:
 
 
 def test_debug_may_pass_a_null_through() -> None:
-    assert METHODS["debug"][0].result_type(INT, (STRING,)) == INT.nullable()
+    assert METHODS["debug"][0].result_type(INT.nullable(), (STRING,)) == INT.nullable()
 
 
 @pytest.mark.parametrize("name", ["type_of", "is_null", "is_empty", "catch", "debug"])

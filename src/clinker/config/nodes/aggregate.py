@@ -47,7 +47,9 @@ class TimeWindow(Model):
 
 
 class AggregateConfig(Model):
-    group_by: tuple[Name, ...] = Field(description="the fields of a group; [] for one group")
+    group_by: tuple[Name, ...] = Field(
+        default=(), description="the fields of a group; without any, one group of all records"
+    )
     cxl: str = Field(description="the CXL program")
     strategy: Literal["auto", "hash", "streaming"] = "auto"
     time_window: TimeWindow | None = None

@@ -498,7 +498,7 @@ def _check_format(fmt: str, receiver: Type) -> None:
     "format",
     ANY,
     STRING,
-    params=[Param("fmt", STRING, check=_check_format)],
+    params=[Param("format", STRING, check=_check_format)],
     fails=[FailureKind.INVALID_FORMAT],
 )
 def formatted(value: Value, fmt: str) -> str:

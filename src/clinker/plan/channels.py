@@ -1,0 +1,222 @@
+"""Channels: what a client or an environment changes about a pipeline."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, replace
+from pathlib import Path, PurePath
+from typing import Literal
+
+from clinker.config import Channel, load_channel
+from clinker.config.variables import Variable
+from clinker.diagnostics import Diagnostic, Label, Location, Severity
+from clinker.diagnostics.suggest import did_you_mean
+from clinker.plan.graph import Graph
+from clinker.plan.options import Options
+from clinker.plan.provenance import Layer, Origin
+from clinker.plan.variables import Registry
+
+Block = Literal["config", "resources"]
+_LAYERS = {"default": Origin.CHANNEL_DEFAULT, "fixed": Origin.CHANNEL_FIXED}
+
+
+def chosen_channel(options: Options) -> tuple[Channel | None, list[Diagnostic]]:
+    """The channel of a run, if there is one and it can be read."""
+    if options.channel is None:
+        return None, []
+    beside = options.base_dir / options.channel
+    path = beside if beside.exists() and not options.channel.exists() else options.channel
+    try:
+        content = path.read_bytes()
+    except OSError as error:
+        message = f"cannot read the channel '{options.channel}': {error.strerror}"
+        return None, [Diagnostic("E057", message, help="check the path given with --channel")]
+    loaded = load_channel(content, str(path))
+    return loaded.value, list(loaded.diagnostics)
+
+
+# Parameters of compositions
+
+
+@dataclass(frozen=True)
+class CallSite:
+    """A composition call as channels address it."""
+
+    name: str
+    """Its name, after the names of the calls around it: `outer/inner`."""
+    aliases: frozenset[str]
+    """What a channel may call it."""
+    files: tuple[Path, ...]
+    """The composition it calls, then those it stands in, the innermost first."""
+    config: frozenset[str]
+    resources: frozenset[str]
+
+    def takes(self, block: Block, name: str) -> bool:
+        return name in (self.config if block == "config" else self.resources)
+
+
+def channel_layers(
+    channel: Channel | None, block: Block, name: str, site: CallSite
+) -> Iterator[Layer]:
+    """The values a channel gives to one parameter or resource of a call."""
+    if channel is None:
+        return
+    overlay = channel.config if block == "config" else channel.resources
+    for layer, origin in _LAYERS.items():
+        values: Mapping[str, object] = getattr(overlay, layer)
+        for key, value in values.items():
+            if _addresses(channel, key, block, site) and key.rpartition(".")[2] == name:
+                yield Layer(origin, value, overlay.at(layer, key))
+
+
+def _addresses(channel: Channel, key: str, block: Block, site: CallSite) -> bool:
+    alias, _, name = key.rpartition(".")
+    if not site.takes(block, name) or (alias and alias not in site.aliases):
+        return False
+    if not channel.channel.targets_composition:
+        return True
+    within = site.files if alias else site.files[:1]
+    return any(_ends_with(path, channel.channel.target) for path in within)
+
+
+def check_target(
+    channel: Channel, pipeline: Path, sites: Iterable[CallSite]
+) -> Iterator[Diagnostic]:
+    """W104: the channel was written for something else than what is compiled."""
+    target = channel.channel.target
+    if channel.channel.targets_composition:
+        found = any(_ends_with(site.files[0], target) for site in sites)
+        said = f"'{channel.channel.name}' is for '{target}', which this pipeline does not use"
+    else:
+        found = _ends_with(pipeline.absolute(), target)
+        said = f"'{channel.channel.name}' is for '{target}', not for '{pipeline}'"
+    if not found:
+        yield channel.channel.problem(
+            "W104",
+            f"the channel {said}",
+            "target",
+            help="it is applied all the same; correct 'target' if it belongs here",
+            warning=True,
+        )
+
+
+def _ends_with(path: PurePath, target: str) -> bool:
+    """Whether a file may be meant by `target`, wherever that path starts."""
+    parts = [part for part in PurePath(target).parts if part != ".."]
+    return list(path.parts[-len(parts) :]) == parts if parts else False
+
+
+def check_keys(channel: Channel, sites: Iterable[CallSite]) -> Iterator[Diagnostic]:
+    """W103: settings of a channel that no composition call takes."""
+    sites = list(sites)
+    blocks: tuple[Block, ...] = ("config", "resources")
+    for block in blocks:
+        overlay = channel.config if block == "config" else channel.resources
+        known = [
+            f"{site.name}.{name}"
+            for site in sites
+            for name in sorted(site.config if block == "config" else site.resources)
+        ]
+        for layer in _LAYERS:
+            for key in getattr(overlay, layer):
+                if any(_addresses(channel, key, block, site) for site in sites):
+                    continue
+                yield overlay.problem(
+                    "W103",
+                    f"no composition call takes '{key}'",
+                    layer,
+                    key,
+                    key=True,
+                    help=_near(key, known),
+                    warning=True,
+                )
+
+
+def _near(key: str, known: list[str]) -> str:
+    if not known:
+        return "remove it; no composition call takes settings of this kind"
+    names = known if "." in key else [name.rpartition(".")[2] for name in known]
+    return did_you_mean(key, names) or f"known here: {', '.join(known)}"
+
+
+# Variables
+
+
+def overlaid(
+    registry: Registry, channel: Channel, graph: Graph
+) -> tuple[Registry, list[Diagnostic]]:
+    """The variables as a channel changes and adds to them."""
+    problems: list[Diagnostic] = []
+    vars_ = channel.vars
+    places = dict(registry.places)
+
+    def merged(scope: str, given: Mapping[str, Variable], *path: str) -> dict[str, Variable]:
+        known = dict(registry.scope(scope))
+        for name, variable in given.items():
+            earlier = known.get(name)
+            place = vars_.key_at(path[0], *path[1:], name)
+            if earlier is None:
+                places.setdefault((scope, name), place)
+            elif earlier.type != variable.type:
+                at = registry.places.get((scope, name))
+                problems.append(_other_type(scope, name, earlier, variable, at))
+                continue
+            if earlier is None or variable.has("default"):
+                known[name] = variable
+        return known
+
+    by_source: dict[str, dict[str, Variable]] = {}
+    sources = [unit.name for unit in graph if unit.kind == "source"]
+    for source, given in vars_.source.items():
+        if source not in sources:
+            problems.append(_unknown_source(channel, source, sources))
+        changed = merged("source", given, "source", source)
+        by_source[source] = {
+            name: changed[name]
+            for name, variable in given.items()
+            if name in changed and (variable.has("default") or name not in registry.source)
+        }
+    problems += _source_conflicts(by_source, registry)
+    changed_registry = replace(
+        registry,
+        vars=merged("vars", vars_.static, "static"),
+        pipeline=merged("pipeline", vars_.pipeline, "pipeline"),
+        record=merged("record", vars_.record, "record"),
+        by_source=by_source,
+        places=places,
+    )
+    return changed_registry, problems
+
+
+def _other_type(
+    scope: str, name: str, earlier: Variable, variable: Variable, declared: Location | None
+) -> Diagnostic:
+    return variable.problem(
+        "E107",
+        f"${scope}.{name} is declared as {earlier.type}, the channel makes it {variable.type}",
+        "type",
+        also=(Label(declared, f"declared as {earlier.type}"),) if declared else (),
+        help=f"write type: {earlier.type}, or use another name",
+    )
+
+
+def _source_conflicts(
+    by_source: Mapping[str, Mapping[str, Variable]], registry: Registry
+) -> Iterator[Diagnostic]:
+    """A variable that a channel adds has one type, whichever sources get it."""
+    first: dict[str, Variable] = {}
+    for variables in by_source.values():
+        for name, variable in variables.items():
+            earlier = first.setdefault(name, variable)
+            if name not in registry.source and earlier.type != variable.type:
+                yield _other_type("source", name, earlier, variable, earlier.at("type"))
+
+
+def _unknown_source(channel: Channel, source: str, sources: list[str]) -> Diagnostic:
+    return Diagnostic(
+        "E111",
+        f"the pipeline has no source '{source}'",
+        Label(channel.vars.key_at("source", source)),
+        help=did_you_mean(source, sources) or f"its sources are: {', '.join(sources)}",
+        severity=Severity.ERROR,
+    )
