@@ -36,18 +36,20 @@ class BoundPipeline:
     nodes: Mapping[str, Planned]
 
 
-def bound(nodes: str, error_handling: str = "{}") -> BoundPipeline:
-    """A pipeline of these nodes; their first line is line 4 of the file."""
-    text = (
-        f"pipeline: {{ name: p }}\nerror_handling: {error_handling}\nnodes:\n"
-        + dedent(nodes).strip("\n")
-        + "\n"
-    )
-    loaded = load_pipeline(text.encode(), {})
+def wired(nodes: str, error_handling: str = "{}") -> tuple[Pipeline, Graph]:
+    """A pipeline of these nodes and its graph; their first line is line 4 of the file."""
+    head = f"pipeline: {{ name: p }}\nerror_handling: {error_handling}\nnodes:\n"
+    loaded = load_pipeline(f"{head}{nodes}".encode(), {})
     assert loaded.value, brief(loaded.diagnostics)
     graph, _ = wire(Body(CallScope(), loaded.value.nodes, {}))
-    nodes_ = bind(graph, Registry(), ModuleLibrary(Path("rules"))).nodes
-    return BoundPipeline(loaded.value, graph, nodes_)
+    return loaded.value, graph
+
+
+def bound(nodes: str, error_handling: str = "{}") -> BoundPipeline:
+    """The same after binding."""
+    pipeline, graph = wired(nodes, error_handling)
+    planned = bind(graph, Registry(), ModuleLibrary(Path("rules"))).nodes
+    return BoundPipeline(pipeline, graph, planned)
 
 
 def brief(diagnostics: Iterable[Diagnostic]) -> list[str]:

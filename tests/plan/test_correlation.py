@@ -60,7 +60,7 @@ def test_a_source_declares_its_key() -> None:
 def test_the_key_is_a_column_of_the_source() -> None:
     _, problems = correlated(source("orders", "correlation_key: [region, oder_id],"))
     assert brief(problems) == [
-        "E153 6:67 correlation_key names 'oder_id', which is not a column of 'orders'"
+        "E153 6:68 correlation_key names 'oder_id', which is not a column of 'orders'"
     ]
     assert problems[0].help == "did you mean 'order_id'?"
     assert notes(problems[0]) == ["7:5 its columns are declared here"]
@@ -124,8 +124,8 @@ def test_the_inputs_of_a_merge_have_the_same_keys() -> None:
     ]
     assert notes(problems[0]) == [
         "12:38 the other input",
-        "6:55 the correlation key of 'orders'",
-        "10:57 the correlation key of 'returns'",
+        "6:59 the correlation key of 'orders'",
+        "10:60 the correlation key of 'returns'",
     ]
     assert correlation.visible["all"] == KeySet(("order_id",))
 
@@ -154,7 +154,7 @@ def test_the_inputs_of_a_merge_agree_on_undeclared_columns(mode: str, agree: boo
     ]
     assert notes(problems[0]) == [
         "5:9 'orders' uses 'auto_widen', the default",
-        "10:53 'returns' uses 'drop'",
+        "10:56 'returns' uses 'drop'",
     ]
 
 
@@ -259,7 +259,7 @@ def test_a_relaxed_aggregate_cannot_stream() -> None:
     assert problems[0].help == "use 'strategy: hash', or add 'order_id' to group_by"
     assert notes(problems[0]) == [
         "12:15 groups by this",
-        "6:55 the correlation key of 'orders'",
+        "6:59 the correlation key of 'orders'",
     ]
 
 

@@ -6,11 +6,12 @@ import pytest
 
 from clinker.diagnostics import Diagnostic
 from clinker.plan.watermarks import EventTimes, plan_event_times
-from tests.plan.compiling import bound, brief, notes
+from tests.plan.compiling import brief, notes, wired
 
 
 def event_times(nodes: str) -> tuple[EventTimes, list[Diagnostic]]:
-    return plan_event_times(bound(nodes).graph)
+    _, graph = wired(nodes)
+    return plan_event_times(graph)
 
 
 def source(name: str, watermark: str | None = "{ column: event_ts }") -> str:
@@ -84,7 +85,7 @@ def test_only_the_sources_without_a_watermark_are_named() -> None:
 def test_the_watermark_column_is_in_the_schema() -> None:
     _, problems = event_times(source("clicks", "{ column: event_time }"))
     assert brief(problems) == [
-        "E154 6:57 the watermark names 'event_time', which is not a column of 'clicks'"
+        "E154 6:63 the watermark names 'event_time', which is not a column of 'clicks'"
     ]
     assert notes(problems[0]) == ["7:5 its columns are declared here"]
 
@@ -97,7 +98,7 @@ def test_a_misspelt_watermark_column_is_suggested() -> None:
 def test_the_watermark_column_is_a_time() -> None:
     _, problems = event_times(source("clicks", "{ column: kind }"))
     assert brief(problems) == [
-        "E155 6:57 the watermark column 'kind' is String, not a point in time"
+        "E155 6:63 the watermark column 'kind' is String, not a point in time"
     ]
     assert notes(problems[0]) == ["7:74 declared here"]
 
