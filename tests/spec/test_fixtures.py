@@ -27,10 +27,8 @@ FIXTURES = Path(__file__).parent / "fixtures"
 
 KEYS = {
     "says",
-    "spec_lines",
     "compiles",
     "codes",
-    "codes_named_by",
     "warnings",
     "may_warn",
     "warning_texts",
@@ -138,7 +136,6 @@ def test_expectation_is_well_formed(fixture: Fixture) -> None:
     expect = fixture.expect
     assert expect.keys() <= KEYS
     assert expect["says"]
-    assert expect["spec_lines"]
     assert expect["compiles"] == ("codes" not in expect)
     assert expect.get("checks", {}).keys() <= CHECKS
     assert fixture.pipeline.exists()

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Generic, TypeVar
 
-from pydantic import ValidationError
+from pydantic import TypeAdapter, ValidationError
 
 from clinker.config.channel import Channel
 from clinker.config.columns import ColumnFile
@@ -14,6 +14,7 @@ from clinker.config.composition import Composition
 from clinker.config.interpolate import Expanded, interpolate, verbatim
 from clinker.config.layout import Layout
 from clinker.config.model import Model
+from clinker.config.nodes import PipelineNode
 from clinker.config.pipeline import Pipeline
 from clinker.config.shorthand import (
     Rewrite,
@@ -23,7 +24,7 @@ from clinker.config.shorthand import (
     spell_out_pipeline,
 )
 from clinker.config.toml import parse_toml
-from clinker.config.tree import MappingNode, Node, plain
+from clinker.config.tree import Entry, MappingNode, Node, ScalarNode, SequenceNode, find, plain
 from clinker.config.workspace import Workspace
 from clinker.config.yaml import parse_yaml
 from clinker.diagnostics import Diagnostic, Label, Source, Span, in_reading_order
@@ -42,6 +43,10 @@ class Loaded(Generic[M]):
     source: Source
     text: str
     """What was parsed: the file with its environment variables filled in."""
+    readable: M | None = None
+    """As much as could be read in spite of errors, so that the rest can be checked as well."""
+    unread: frozenset[str] = frozenset()
+    """The names of the nodes that are missing in `readable`."""
 
 
 Parse = Callable[[Expanded], tuple[Node | None, list[Diagnostic]]]
@@ -57,7 +62,7 @@ def load_pipeline(
     text, problems = interpolate(source, env)
     if problems:
         return _failed(source, problems)
-    return _load(Pipeline, text, parse_yaml, spell_out_pipeline)
+    return _load(Pipeline, text, parse_yaml, spell_out_pipeline, _without_wrong_nodes)
 
 
 def load_channel(content: Source | bytes, name: str = "channel.yaml") -> Loaded[Channel]:
@@ -95,24 +100,62 @@ def _load_verbatim(
     return _load(model, verbatim(source), parse, spell_out)
 
 
-def _load(model: type[M], text: Expanded, parse: Parse, spell_out: Rewrite) -> Loaded[M]:
+Rescue = Callable[[MappingNode], tuple[M | None, frozenset[str]]]
+
+
+def _nothing(_: MappingNode) -> tuple[None, frozenset[str]]:
+    return None, frozenset()
+
+
+def _load(
+    model: type[M],
+    text: Expanded,
+    parse: Parse,
+    spell_out: Rewrite,
+    rescue: Rescue[M] = _nothing,
+) -> Loaded[M]:
     tree, problems = parse(text)
     if tree is None:
         return _failed(text.source, problems, text.text)
     tree = spell_out(tree)
-    value = None
+    readable: M | None = None
+    unread: frozenset[str] = frozenset()
     if isinstance(tree, MappingNode):
         try:
-            value = model.model_validate(plain(tree), context=problems)
+            readable = model.model_validate(plain(tree), context=problems)
         except ValidationError:
             # Every problem has been reported into the list by the mapping it was found in.
             assert problems
+            readable, unread = rescue(tree)
     else:
         expected = "expected a mapping of keys to values at the top of the file"
         problems.append(Diagnostic("E007", expected, Label(tree.location)))
-    if any(problem.is_error for problem in problems):
-        value = None
-    return Loaded(value, tuple(in_reading_order(problems)), text.source, text.text)
+    value = None if any(problem.is_error for problem in problems) else readable
+    found = tuple(in_reading_order(problems))
+    return Loaded(value, found, text.source, text.text, readable, unread)
+
+
+def _without_wrong_nodes(tree: MappingNode) -> tuple[Pipeline | None, frozenset[str]]:
+    """The pipeline made of the nodes that are right by themselves, and the names of the others."""
+    nodes = tree.get("nodes")
+    if not isinstance(nodes, SequenceNode):
+        return None, frozenset()
+    adapter: TypeAdapter[PipelineNode] = TypeAdapter(PipelineNode)
+    right, wrong = [], set()
+    for node in nodes.items:
+        try:
+            adapter.validate_python(plain(node), context=[])
+            right.append(node)
+        except ValidationError:
+            name = find(node, "name")
+            wrong.add(str(name.value) if isinstance(name, ScalarNode) else "")
+    kept = SequenceNode(nodes.origin, nodes.place, tuple(right))
+    entries = {**tree.entries, "nodes": Entry(tree.entries["nodes"].key, kept)}
+    reduced = MappingNode(tree.origin, tree.place, entries)
+    try:
+        return Pipeline.model_validate(plain(reduced), context=[]), frozenset(wrong)
+    except ValidationError:
+        return None, frozenset()
 
 
 def _failed(source: Source, problems: list[Diagnostic], text: str = "") -> Loaded[M]:

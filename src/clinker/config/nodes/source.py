@@ -154,12 +154,6 @@ class SourceConfig(Model):
         return self.columns or ()
 
     def check(self) -> Iterator[Diagnostic]:
-        if self.columns is None:
-            yield self.problem(
-                "E201",
-                "the source declares no schema",
-                help="add 'schema' with the name and type of every column",
-            )
         yield from repeated_columns(self.schema_columns)
         yield from self._check_matchers()
         yield from self._check_sizes()
@@ -317,3 +311,15 @@ class SourceNode(NodeBase):
 
     type: Literal["source"]
     config: AnySource = Field(description="what to read")
+
+    def check(self) -> Iterator[Diagnostic]:
+        yield from super().check()
+        if self.config.columns is not None:
+            return
+        help = "add 'schema' with the name and type of every column"
+        # A sketch without a `config` block may do without; its fields are of unknown type.
+        if self.config.node.place == self.node.place:
+            message = f"'{self.name}' declares no schema, so its fields are not checked"
+            yield self.problem("W014", message, "name", help=help, warning=True)
+        else:
+            yield self.config.problem("E201", "the source declares no schema", help=help)
