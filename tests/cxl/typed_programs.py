@@ -625,15 +625,17 @@ def _aggregate_call(rows: Writer) -> Extra:
     """Writes calls of aggregates whose arguments are written by `rows`, on single records."""
 
     def write(group: Writer, want: Type) -> str:
-        names = [name for name in AGGREGATES if _may_give(name, want)]
-        rows.draw = group.draw
-        name = group.pick(names)
-        if name == "count" and group.chance(2):
-            return "count(*)"
-        args = [rows.expr(_argument_type(name, want, p.type), 1) for p in AGGREGATES[name].params]
-        return f"{name}({', '.join(args)})"
+        names = [name for name in AGGREGATES if may_give(name, want)]
+        return _aggregate(rows, group.pick(names), want)
 
     return write
+
+
+def _aggregate(rows: Writer, name: str, want: Type) -> str:
+    if name == "count" and rows.chance(2):
+        return "count(*)"
+    args = [rows.expr(_argument_type(name, want, p.type), 1) for p in AGGREGATES[name].params]
+    return f"{name}({', '.join(args)})"
 
 
 _TOTALS = frozenset("sum cumulative_sum".split())
@@ -643,7 +645,7 @@ _TESTS = frozenset("any every exists not_exists".split())
 _LISTS = frozenset("collect distinct".split())
 
 
-def _may_give(name: str, want: Type) -> bool:
+def may_give(name: str, want: Type) -> bool:
     """Whether an aggregate or window function may give what is wanted."""
     for names, kinds in (
         (_TOTALS, _NUMBERS),
@@ -672,6 +674,8 @@ GROUP_KEYS = ("c_string", "n_int", "n_bool", "n_numeric")
 
 @dataclass(frozen=True)
 class GroupCase(Case):
+    """The case of an aggregate."""
+
     group_by: tuple[str, ...] = ()
 
 
@@ -690,30 +694,43 @@ def group_cases(draw: st.DrawFn) -> GroupCase:
     for _ in range(rows.pick([1, 2])):
         group.assign("emit", ["out", "res"], 2)
     text = "\n".join(statements.lines)
-    shown = " ".join((text, *group_by))
-    records = draw(st.lists(records_for(shown), max_size=5))
-    return GroupCase(text, tuple(records), group_by=group_by)
+    return GroupCase(text, draw(_several(" ".join((text, *group_by)))), group_by=group_by)
+
+
+def _several(text: str) -> Strategy[tuple[Record, ...]]:
+    return st.lists(records_for(text), max_size=4).map(tuple)
+
+
+@st.composite
+def aggregate_cases(draw: st.DrawFn, name: str) -> GroupCase:
+    """A program that calls one aggregate."""
+    rows = Writer(draw, dict(COLUMNS))
+    want = rows.pick([want for want in WANTED if may_give(name, want)])
+    text = f"emit out = {_aggregate(rows, name, want)}"
+    return GroupCase(text, draw(_several(text)))
 
 
 def _window_call(rows: Writer) -> Extra:
     def write(around: Writer, want: Type) -> str:
-        names = [name for name in WINDOW_FUNCTIONS if _may_give(name, want)]
-        rows.draw = around.draw
-        name = around.pick(names)
-        if name in _COUNTS:
-            return f"$window.{name}()"
-        argument = rows.expr(_argument_type(name, want, BOOL if name in _TESTS else NUMERIC), 1)
-        if name not in ("first", "last", "lag", "lead"):
-            return f"$window.{name}({argument})"
-        return _positional(around, name, argument)
+        names = [name for name in WINDOW_FUNCTIONS if may_give(name, want)]
+        return _window_function(rows, around.pick(names), want)
 
     return write
 
 
-def _positional(around: Writer, name: str, argument: str) -> str:
-    offset = str(around.pick([0, 1, 2])) if name in ("lag", "lead") else ""
-    if around.chance(2):
-        return f"$window.{name}({offset}).{around.pick(sorted(COLUMNS))}"
+def _window_function(rows: Writer, name: str, want: Type) -> str:
+    if name in _COUNTS:
+        return f"$window.{name}()"
+    argument = rows.expr(_argument_type(name, want, BOOL if name in _TESTS else NUMERIC), 1)
+    if name not in ("first", "last", "lag", "lead"):
+        return f"$window.{name}({argument})"
+    return _positional(rows, name, argument)
+
+
+def _positional(rows: Writer, name: str, argument: str) -> str:
+    offset = str(rows.pick([0, 1, 2])) if name in ("lag", "lead") else ""
+    if rows.chance(2):
+        return f"$window.{name}({offset}).{rows.pick([*COLUMNS, 'out'])}"
     if argument.isdigit():  # a lone number would be the offset
         argument = "c_int"
     return f"$window.{name}({argument}{', ' if offset else ''}{offset})"
@@ -726,13 +743,22 @@ def window_cases(draw: st.DrawFn) -> Case:
     statements = _Statements(rows)
     for _ in range(rows.pick([0, 0, 1])):
         statements.assign("let", ["v", "w"], 2)
-    around = _Statements(
-        Writer(draw, dict(rows.names), _window_call(rows)), statements.lines
-    )
+    around = _Statements(Writer(draw, dict(rows.names), _window_call(rows)), statements.lines)
     for _ in range(rows.pick([1, 2])):
         around.assign("emit", ["out", "res"], 2)
     if rows.chance(5):
         around.each()
     text = "\n".join(statements.lines)
-    records = draw(st.lists(records_for(text + " n_string n_int c_date"), max_size=5))
-    return Case(text, tuple(records))
+    return Case(text, draw(_several(f"{text} {_WINDOW_KEYS}")))
+
+
+_WINDOW_KEYS = "n_string n_int c_date"
+
+
+@st.composite
+def window_function_cases(draw: st.DrawFn, name: str) -> Case:
+    """A program that calls one window function."""
+    rows = Writer(draw, dict(COLUMNS))
+    want = rows.pick([want for want in WANTED if may_give(name, want)])
+    text = f"emit out = {_window_function(rows, name, want)}"
+    return Case(text, draw(_several(f"{text} {_WINDOW_KEYS}")))

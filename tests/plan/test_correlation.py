@@ -249,9 +249,7 @@ def test_accumulators(cxl: str, retraction: Retraction) -> None:
 
 
 def test_a_relaxed_aggregate_cannot_stream() -> None:
-    _, problems = correlated(
-        ORDERS + aggregate("[department]", more="    strategy: streaming\n")
-    )
+    _, problems = correlated(ORDERS + aggregate("[department]", more="    strategy: streaming\n"))
     assert brief(problems) == [
         "E15Y 14:15 'sums' cannot stream: group_by omits 'order_id', "
         "by which records stand or fall together"

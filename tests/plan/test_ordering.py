@@ -54,11 +54,11 @@ def test_a_source_is_sorted_as_it_declares() -> None:
 
 
 def test_sort_order_names_columns_of_the_source() -> None:
-    orders, problems = ordered(transactions("[{ field: account }, txn_date]"))
+    orders, problems = ordered(transactions("[{ field: booked_on }, txn_date]"))
     assert brief(problems) == [
-        "E040 6:59 sort_order names 'account', which is not a column of 'transactions'"
+        "E040 6:59 sort_order names 'booked_on', which is not a column of 'transactions'"
     ]
-    assert problems[0].help == "add 'account' to the schema, or remove it from sort_order"
+    assert problems[0].help == "add 'booked_on' to the schema, or remove it from sort_order"
     assert notes(problems[0]) == ["7:5 its columns are declared here"]
     assert orders.orderings["transactions"].keys == ()
 

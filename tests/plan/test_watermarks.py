@@ -100,7 +100,7 @@ def test_the_watermark_column_is_a_time() -> None:
     assert brief(problems) == [
         "E155 6:63 the watermark column 'kind' is String, not a point in time"
     ]
-    assert notes(problems[0]) == ["7:74 declared here"]
+    assert notes(problems[0]) == ["7:70 declared here"]
 
 
 @pytest.mark.parametrize("type_", ["any", "int", "numeric"])

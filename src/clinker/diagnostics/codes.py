@@ -1,7 +1,7 @@
 """The registry of diagnostic codes: one page each, read only when it is asked for.
 
-A page is `pages/<code>.md`. It begins with `# <code> — <title>` and a line `severity · phase`; a new
-code needs nothing but its page.
+A page is `pages/<code>.md`. It begins with `# <code> — <title>` and a line `severity · phase`; a
+new code needs nothing but its page.
 """
 
 from __future__ import annotations
@@ -88,14 +88,13 @@ def describe(code: str) -> Code | None:
 
 
 def closest_codes(code: str) -> list[str]:
-    """The codes a user may have meant, the nearest first."""
+    """The codes a user may have meant: another family, or one character wrong."""
     wanted = code.strip().upper()
     if wanted.isdigit():
         padded = wanted.zfill(3)
         return [name for name in all_codes() if name in (f"E{padded}", f"W{padded}")]
-    near = ((edit_distance(wanted, name.upper(), 1), name) for name in all_codes())
-    found = sorted((d, _place(name), name) for d, name in near if d <= 1)
-    return [name for _, _, name in found[:_MOST_SUGGESTIONS]]
+    near = [name for name in all_codes() if edit_distance(wanted, name.upper(), 1) <= 1]
+    return near[:_MOST_SUGGESTIONS]
 
 
 def why_unknown(code: str) -> str:

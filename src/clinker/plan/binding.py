@@ -205,7 +205,8 @@ class _Binder:
             column.name: column.type if column.required else column.type.nullable()
             for column in node.config.schema_columns
         }
-        return PlannedSource(unit=unit, row=Row(columns))
+        row = Row(columns, is_open=node.config.columns is None)
+        return PlannedSource(unit=unit, row=row)
 
     def _transform(self, unit: Unit, node: TransformNode) -> Planned:
         upstream = self.upstream(unit)

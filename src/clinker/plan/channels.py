@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path, PurePath
 from typing import Literal
@@ -79,10 +79,14 @@ def _addresses(channel: Channel, key: str, block: Block, site: CallSite) -> bool
     return any(_ends_with(path, channel.channel.target) for path in within)
 
 
-def check_target(
-    channel: Channel, pipeline: Path, sites: Iterable[CallSite]
+def check_channel(channel: Channel, pipeline: Path, sites: Sequence[CallSite]) -> list[Diagnostic]:
+    """W103 and W104: what a channel says that does not fit the pipeline it is applied to."""
+    return [*_other_target(channel, pipeline, sites), *_unknown_keys(channel, sites)]
+
+
+def _other_target(
+    channel: Channel, pipeline: Path, sites: Sequence[CallSite]
 ) -> Iterator[Diagnostic]:
-    """W104: the channel was written for something else than what is compiled."""
     target = channel.channel.target
     if channel.channel.targets_composition:
         found = any(_ends_with(site.files[0], target) for site in sites)
@@ -106,9 +110,7 @@ def _ends_with(path: PurePath, target: str) -> bool:
     return list(path.parts[-len(parts) :]) == parts if parts else False
 
 
-def check_keys(channel: Channel, sites: Iterable[CallSite]) -> Iterator[Diagnostic]:
-    """W103: settings of a channel that no composition call takes."""
-    sites = list(sites)
+def _unknown_keys(channel: Channel, sites: Sequence[CallSite]) -> Iterator[Diagnostic]:
     blocks: tuple[Block, ...] = ("config", "resources")
     for block in blocks:
         overlay = channel.config if block == "config" else channel.resources

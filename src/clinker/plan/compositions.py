@@ -1,28 +1,46 @@
-"""Compositions: files found and loaded, calls expanded into the nodes of their bodies."""
+"""Compositions: files found and loaded, calls expanded into the nodes of their bodies.
+
+A body becomes part of the graph, so columns that its ports do not declare pass through it like
+through any other nodes. What the body may name is checked once all columns are known.
+"""
 
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from clinker.config import Channel, Composition, Loaded, Pipeline, load_composition
+from clinker.config.columns import Column
 from clinker.config.composition import Parameter, Signature
 from clinker.config.errors import found
-from clinker.config.nodes import CompositionNode, NodeBase
+from clinker.config.nodes import (
+    AggregateNode,
+    CompositionNode,
+    NodeBase,
+    OutputNode,
+    TransformNode,
+)
 from clinker.config.reference import Ref
 from clinker.config.variables import read_value
-from clinker.diagnostics import Diagnostic, Label, Location
+from clinker.cxl import typed
+from clinker.cxl.resolve import Row
+from clinker.cxl.types import Type
+from clinker.diagnostics import Diagnostic, Label, Location, Severity
 from clinker.diagnostics.suggest import did_you_mean
 from clinker.plan.channels import CallSite, channel_layers
-from clinker.plan.graph import CallScope
+from clinker.plan.graph import Call, CallScope, Edge, Graph, Unit
 from clinker.plan.options import Options
+from clinker.plan.paths import CODE as UNSAFE
+from clinker.plan.paths import Violation, resolve, violation
+from clinker.plan.planned import Planned, PlannedCombine, PlannedTransform
 from clinker.plan.provenance import Layer, Origin, Parameters, Provenance, layered
+from clinker.plan.variable_flow import incoming_expressions, outgoing_expressions
 from clinker.plan.variables import SCOPES
 
 MAX_DEPTH = 50
-MAX_NODES = 10_000
+MAX_NODES = 5_000
 _SEARCH_DEPTH = 16
 
 
@@ -62,9 +80,7 @@ class Expansion:
     diagnostics: list[Diagnostic]
 
 
-def expand(
-    pipeline: Pipeline, path: Path, options: Options, channel: Channel | None
-) -> Expansion:
+def expand(pipeline: Pipeline, path: Path, options: Options, channel: Channel | None) -> Expansion:
     """Replace composition calls by what they call, all the way down."""
     expander = _Expander(Files(options.base_dir, options.allow_absolute_paths), channel)
     body = expander.body(pipeline.nodes, CallScope(), _Chain(path.parent))
@@ -75,7 +91,11 @@ def expand(
 
 
 class UnsafePath(Exception):
-    """A path that leaves the workspace."""
+    """A path that must not be followed."""
+
+    def __init__(self, violation: Violation) -> None:
+        super().__init__(violation.message)
+        self.violation = violation
 
 
 @dataclass
@@ -88,25 +108,15 @@ class Files:
 
     def find(self, use: str, directory: Path) -> list[Path]:
         """The files that `use` may mean in a file of `directory`; raises UnsafePath."""
-        if "\0" in use:
-            raise UnsafePath("the path contains a NUL character")
-        if Path(use).is_absolute() and not self.allow_absolute:
-            raise UnsafePath(f"'{use}' is an absolute path")
+        wrong = violation(use, directory, self.allow_absolute)
+        if wrong:
+            raise UnsafePath(wrong)
         for start in (directory, self.root):
-            candidate = start / use
-            if candidate.is_file():
-                self._require_inside(candidate, directory, use)
-                return [_shortest(candidate)]
+            if (start / use).is_file():
+                return [resolve(use, start)]
         if Path(use).name != use:
             return []
         return [path for path in self._every_file() if path.name == use]
-
-    def _require_inside(self, path: Path, directory: Path, use: str) -> None:
-        if self.allow_absolute and Path(use).is_absolute():
-            return
-        real = path.resolve()
-        if not any(real.is_relative_to(d.resolve()) for d in (self.root, directory)):
-            raise UnsafePath(f"'{use}' is outside the workspace '{self.root}'")
 
     def _every_file(self) -> Iterator[Path]:
         for folder, folders, names in os.walk(self.root):
@@ -138,11 +148,6 @@ class Files:
         return self._loaded[path]
 
 
-def _shortest(path: Path) -> Path:
-    """The path without detours, as messages show it."""
-    return Path(os.path.normpath(path))
-
-
 # Expansion
 
 
@@ -152,9 +157,11 @@ class _Chain:
 
     directory: Path
     files: tuple[Path, ...] = ()
+    real: tuple[Path, ...] = ()
+    """The same files, whatever path led to them."""
 
     def into(self, path: Path) -> _Chain:
-        return _Chain(path.parent, (path, *self.files))
+        return _Chain(path.parent, (path, *self.files), (path.resolve(), *self.real))
 
 
 @dataclass
@@ -203,9 +210,7 @@ class _Expander:
         scope = replace(
             scope,
             config=self._config(node, signature, outer, site),
-            opted_in={
-                name: frozenset(getattr(signature.scoped_vars, name)) for name in SCOPES
-            },
+            opted_in={name: frozenset(getattr(signature.scoped_vars, name)) for name in SCOPES},
         )
         feeds = self._feeds(node, signature, outer)
         body = self.body(composition.nodes, scope, chain.into(path))
@@ -217,9 +222,11 @@ class _Expander:
         at = node.at("use")
         try:
             paths = self.files.find(node.use, chain.directory)
-        except UnsafePath as reason:
-            help = "keep compositions inside the workspace, or choose it with --base-dir"
-            self._report(outer, "E-SEC-001", str(reason), at, help)
+        except UnsafePath as unsafe:
+            # The paths of the pipeline file itself are checked all together.
+            if outer.prefix:
+                wrong = unsafe.violation
+                self._report(outer, UNSAFE, wrong.message, at, wrong.help)
             return None
         if len(paths) == 1:
             return paths[0]
@@ -238,9 +245,9 @@ class _Expander:
         self, node: CompositionNode, outer: CallScope, chain: _Chain, path: Path
     ) -> bool:
         at = node.at("use")
-        real = [file.resolve() for file in chain.files]
-        if path.resolve() in real:
-            circle = [*real[real.index(path.resolve()) :: -1], path]
+        real = path.resolve()
+        if real in chain.real:
+            circle = [*chain.real[chain.real.index(real) :: -1], path]
             names = " → ".join(p.name for p in circle)
             help = "a composition cannot use itself; remove this call"
             self._report(
@@ -374,7 +381,7 @@ class _Expander:
         feeds: dict[str, tuple[Ref, Location]],
     ) -> None:
         """`input` is the first port; beside `inputs` it may merely repeat one of them."""
-        if node.input is None or node.input in node.inputs.values():
+        if node.input is None or any(node.input == ref for ref, _ in feeds.values()):
             return
         first = next(iter(signature.inputs), None)
         at = node.at("input")
@@ -437,3 +444,257 @@ def _unknown_settings(
                     node.key_at(given, name),
                     help=did_you_mean(name, known) or listed,
                 )
+
+
+# Ports
+
+Names = frozenset[str] | None
+"""Columns that may be named; None for all."""
+
+
+def check_ports(graph: Graph, nodes: Mapping[str, Planned]) -> list[Diagnostic]:
+    """Whether ports get and give the columns they declare, and bodies name only those."""
+    sights = {"": _Sight(graph, nodes, "", [])}
+    sights |= {p: _Sight(graph, nodes, p, within) for p, within in _by_call(graph).items()}
+    problems: list[Diagnostic] = []
+    for prefix, call in graph.calls.items():
+        problems += _input_problems(call, sights[call.outer.prefix])
+        problems += _output_problems(call, nodes)
+        for unit in sights[prefix].units:
+            if unit.scope.prefix == prefix:
+                problems += _hidden_reads(call, unit, sights[prefix])
+                problems += _replaced_columns(unit, sights[prefix])
+    return problems
+
+
+def _by_call(graph: Graph) -> dict[str, list[Unit]]:
+    """The units in the body of each call, those of calls inside it included."""
+    within: dict[str, list[Unit]] = {prefix: [] for prefix in graph.calls}
+    for unit in graph:
+        call = graph.calls.get(unit.scope.prefix)
+        while call:
+            within[call.scope.prefix].append(unit)
+            call = graph.calls.get(call.outer.prefix)
+    return within
+
+
+def _input_problems(call: Call, sight: _Sight) -> Iterator[Diagnostic]:
+    for port, edge in call.inputs.items():
+        upstream = sight.nodes.get(edge.upstream)
+        if upstream is None:
+            continue
+        row, names = upstream.row, sight.arriving(edge)
+        known = Row({n: t for n, t in row.columns.items() if _sees(names, n)}, row.is_open)
+        for column in call.signature.inputs[port].columns or ():
+            misfit = _misfit(column, known.get(column.name))
+            if misfit:
+                yield call.outer.problem(
+                    "E102",
+                    f"port '{port}' of '{call.name}' needs column '{column.name}': "
+                    f"'{edge.upstream}' {misfit}",
+                    edge.location,
+                    help=_way_out(column, known),
+                    also=(Label(column.at("name"), "declared here"),),
+                )
+
+
+def _output_problems(call: Call, nodes: Mapping[str, Planned]) -> Iterator[Diagnostic]:
+    for port, edge in call.outputs.items():
+        behind = nodes.get(edge.upstream)
+        for column in call.signature.outputs[port].columns or ():
+            misfit = behind and _misfit(column, behind.row.get(column.name))
+            if misfit:
+                yield call.scope.problem(
+                    "E056",
+                    f"port '{port}' promises column '{column.name}', but '{edge.upstream}' "
+                    f"{misfit}",
+                    column.at("name"),
+                    help="emit it in the body, or correct what the port declares",
+                    also=(Label(edge.location, "the node behind the port"),),
+                )
+
+
+def _misfit(column: Column, found: Type | None) -> str | None:
+    """What keeps a column from being the declared one."""
+    if found is None:
+        return "has none of that name"
+    kinds = column.type.nullable().kinds
+    if found.is_any or not found.kinds & ~kinds:
+        return None
+    return f"has it as {found.noun}, not as {column.type.noun}"
+
+
+def _way_out(column: Column, known: Row) -> str:
+    if column.name in known.columns:
+        return "convert it in a transform before the call"
+    close = did_you_mean(column.name, known.columns)
+    return close or f"emit it before the call; known here: {', '.join(known.columns)}"
+
+
+@dataclass
+class _Sight:
+    """Which columns the nodes in a scope, and in the calls inside it, may name."""
+
+    graph: Graph
+    nodes: Mapping[str, Planned]
+    prefix: str
+    units: list[Unit]
+    """Those whose view is limited: none in the pipeline itself."""
+    leaving: dict[str, Names] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        for unit in self.units:
+            self.leaving[unit.name] = self._leaving(unit)
+
+    def arriving(self, edge: Edge) -> Names:
+        """What is visible of the records on an edge."""
+        for crossing in edge.through:
+            if crossing.call == self.prefix:
+                port = self.graph.calls[self.prefix].signature.inputs[crossing.port]
+                declared = port.columns
+                return None if declared is None else frozenset(c.name for c in declared)
+        return self.leaving.get(edge.upstream)
+
+    def hides(self, name: str, edge: Edge) -> bool:
+        """Whether the records on an edge have a column that must not be named."""
+        upstream = self.nodes.get(edge.upstream)
+        has = upstream is not None and name in upstream.row.columns
+        return has and not _sees(self.arriving(edge), name)
+
+    def _leaving(self, unit: Unit) -> Names:
+        planned = self.nodes[unit.name]
+        arriving = [self.arriving(edge) for edge in unit.inputs]
+        if unit.kind == "source" or unit.kind == "aggregate":
+            return None
+        if unit.kind == "combine":
+            return self._joined(unit, planned, arriving)
+        seen = _union(arriving)
+        if unit.kind != "transform" or seen is None:
+            return seen
+        written = planned.program.fields_written if isinstance(planned, PlannedTransform) else ()
+        return seen | frozenset(written)
+
+    def _joined(self, unit: Unit, planned: Planned, arriving: list[Names]) -> Names:
+        """A join shows what it emits; one that collects, the driver's record and the others."""
+        if not isinstance(planned, PlannedCombine) or planned.program is not None:
+            return None
+        labels = [edge.label for edge in unit.inputs]
+        driver = arriving[labels.index(planned.driver)]
+        return None if driver is None else driver | frozenset(labels)
+
+
+def _sees(names: Names, name: str) -> bool:
+    return names is None or name in names
+
+
+def _union(several: list[Names]) -> Names:
+    found: frozenset[str] = frozenset()
+    for names in several:
+        if names is None:
+            return None
+        found |= names
+    return found
+
+
+def _hidden_reads(call: Call, unit: Unit, sight: _Sight) -> Iterator[Diagnostic]:
+    """E058: columns that reach the body although no port declares them."""
+    reported: set[tuple[str, int]] = set()
+    for name, location in _hidden_names(unit, sight):
+        key = (name, location.span.start)
+        if key in reported:
+            continue
+        reported.add(key)
+        ports = [port for port, declared in call.signature.inputs.items() if declared.columns]
+        listed = " or ".join(f"'{port}'" for port in ports)
+        yield unit.problem(
+            "E058",
+            f"'{name}' is a column of the caller that no input port declares",
+            location,
+            help=f"add it to the schema of port {listed}",
+            also=tuple(Label(call.signature.key_at("inputs", port), "the port") for port in ports),
+        )
+
+
+def _hidden_names(unit: Unit, sight: _Sight) -> Iterator[tuple[str, Location]]:
+    planned = sight.nodes[unit.name]
+    for part in _fields(incoming_expressions(planned), _looks_elsewhere(unit)):
+        edge = _edge_of(unit, part.qualifier)
+        if edge and sight.hides(part.name, edge):
+            yield part.name, part.location
+    leaving = sight.leaving[unit.name]
+    for part in _fields(outgoing_expressions(planned)):
+        if not _sees(leaving, part.name) and part.name in planned.row.columns:
+            yield part.name, part.location
+    for name, location in _named_on_arrival(unit.node):
+        if sight.hides(name, unit.inputs[0]):
+            yield name, location
+    for name, location in _named_on_leaving(unit.node):
+        if sight.hides(name, unit.inputs[0]) and not _sees(leaving, name):
+            yield name, location
+
+
+def _fields(expressions: Iterable[typed.Expr], skip_windows: bool = False) -> Iterator[typed.Field]:
+    todo = list(expressions)
+    while todo:
+        expr = todo.pop()
+        if isinstance(expr, typed.Field):
+            yield expr
+        if not (skip_windows and isinstance(expr, typed.Window)):
+            todo.extend(expr.children())
+
+
+def _looks_elsewhere(unit: Unit) -> bool:
+    """Whether the unit's window functions read the records of another node."""
+    window = unit.node.config.analytic_window if isinstance(unit.node, TransformNode) else None
+    return window is not None and window.source is not None
+
+
+def _edge_of(unit: Unit, qualifier: str | None) -> Edge | None:
+    edges = (edge for edge in unit.inputs if qualifier is None or edge.label == qualifier)
+    return next(edges, None)
+
+
+def _named_on_arrival(node: NodeBase) -> Iterator[tuple[str, Location]]:
+    """The fields of its input that a node names outside CXL."""
+    match node:
+        case AggregateNode():
+            config = node.config
+            yield from ((f, config.at("group_by", i)) for i, f in enumerate(config.group_by))
+        case OutputNode():
+            yield from ((f, node.config.at("mapping", o)) for o, f in node.config.mapping.items())
+            for i, key in enumerate(node.config.sort_order):
+                yield key.field, node.config.at("sort_order", i)
+        case TransformNode():
+            window = node.config.analytic_window
+            if window and window.source is None:
+                yield from ((f, window.at("group_by", i)) for i, f in enumerate(window.group_by))
+                for i, key in enumerate(window.sort_by):
+                    yield key.field, window.at("sort_by", i)
+
+
+def _named_on_leaving(node: NodeBase) -> Iterator[tuple[str, Location]]:
+    """The fields of its outgoing record that a node names outside CXL."""
+    if not isinstance(node, TransformNode):
+        return
+    for validation in node.config.validations:
+        if validation.field is not None:
+            yield validation.field, validation.at("field")
+    for log in node.config.log:
+        yield from ((f, log.at("fields", i)) for i, f in enumerate(log.fields))
+
+
+def _replaced_columns(unit: Unit, sight: _Sight) -> Iterator[Diagnostic]:
+    """W101: what a body emits over a column of the caller that it does not know of."""
+    planned = sight.nodes[unit.name]
+    if not isinstance(planned, PlannedTransform):
+        return
+    for statement in planned.program.every_statement():
+        if isinstance(statement, typed.Emit) and sight.hides(statement.name, unit.inputs[0]):
+            yield unit.scope.problem(
+                "W101",
+                f"this replaces column '{statement.name}' of the caller, "
+                "which no input port declares",
+                statement.location,
+                help="emit another name, or declare the column in the schema of the port",
+                severity=Severity.WARNING,
+            )

@@ -26,6 +26,8 @@ from clinker.plan.graph import Graph, Unit
 from clinker.plan.options import Options
 from clinker.plan.paths import CODE, leaves, resolve, violation
 
+IS_DIRECTORY = "is a directory"
+
 # Globs
 
 
@@ -87,17 +89,18 @@ def _class(rest: str, at: int) -> tuple[str, str]:
     end = body.find("]", 1)
     if end < 0:
         raise GlobError("'[' is never closed", "write [[] for a literal bracket", Span(at, at + 1))
-    members = re.sub(r"[\\\[\]^&~|]", r"\\\g<0>", body[:end])
-    for low, high in re.findall(r"(.)-(.)", body[:end], re.S):
+    members = ""
+    for low, high, single in re.findall(r"(.)-(.)|(.)", body[:end], re.S):
         if low > high:
             span = Span(at, at + len(rest) - len(body) + end + 2)
             raise GlobError(f"the range {low}-{high} is empty", f"write {high}-{low}", span)
+        members += re.escape(single) or f"{re.escape(low)}-{re.escape(high)}"
     return f"[{'^/' if negated else ''}{members}]", body[end + 1 :]
 
 
 def matches_any(patterns: Sequence[str], path: Path, base_dir: Path) -> bool:
     """Whether a glob matches the path, as seen from the base directory or in full, or its name."""
-    shown = {display_name(path, base_dir), path.as_posix(), path.name}
+    shown = {display_name(path, base_dir), path.absolute().as_posix(), path.name}
     compiled = [compile_glob(pattern.removeprefix("./")) for pattern in patterns]
     return any(glob.fullmatch(text) for glob in compiled for text in shown)
 
@@ -106,7 +109,8 @@ def expand_glob(pattern: str, base_dir: Path) -> Iterator[Path]:
     """Every file a glob matches, in no particular order."""
     root = Path(PurePosixPath(pattern).anchor) if pattern.startswith("/") else base_dir
     parts = [part for part in pattern.split("/") if part not in ("", ".")]
-    yield from _expand(root, parts)
+    if parts:
+        yield from _expand(root, parts)
 
 
 def _expand(directory: Path, parts: Sequence[str]) -> Iterator[Path]:
@@ -118,16 +122,17 @@ def _expand(directory: Path, parts: Sequence[str]) -> Iterator[Path]:
             # Links inside a tree may lead back into it.
             if entry.is_dir(follow_symlinks=False):
                 yield from _expand(directory / entry.name, parts)
-            elif not rest and entry.is_file():
+            elif not rest and (directory / entry.name).is_file():
                 yield directory / entry.name
         return
     glob = compile_glob(part)
     for entry in _entries(directory):
         if glob.fullmatch(entry.name):
-            if not rest and entry.is_file():
-                yield directory / entry.name
-            elif rest and entry.is_dir():
-                yield from _expand(directory / entry.name, rest)
+            path = directory / entry.name
+            if rest:
+                yield from _expand(path, rest)
+            elif path.is_file():
+                yield path
 
 
 def _entries(directory: Path) -> list[os.DirEntry[str]]:
@@ -183,7 +188,7 @@ def discover(config: SourceConfig, options: Options, now: datetime) -> Discovery
     outside: list[SourceFile] = []
     if not options.allow_absolute_paths:
         outside = [file for file in found if leaves(file.path, options.base_dir)]
-        found = [file for file in found if file not in outside]
+        found = [file for file in found if not leaves(file.path, options.base_dir)]
     kept, dropped = _filter(config, found, options.base_dir, now)
     kept = _take(config, _sort(config, kept))
     return Discovery(tuple(kept), tuple(missing), tuple(outside), dropped)
@@ -228,7 +233,7 @@ def _why_unreadable(path: Path) -> str | None:
             return "does not exist"
         return f"cannot be read: {problem.strerror}"
     if path.is_dir():
-        return "is a directory"
+        return IS_DIRECTORY
     return None if os.access(path, os.R_OK) else "cannot be read: permission denied"
 
 
@@ -389,8 +394,7 @@ def input_problems(
         if missing.position is not None:
             place = config.at("paths", missing.position)
         message = f"'{missing.path}' {missing.reason}"
-        near = _near(missing.path, options.base_dir)
-        yield _no_match(unit, config, message, place, near or _looked_in(options.base_dir))
+        yield _no_match(unit, config, message, place, _way_out(missing, options.base_dir))
     if not (found.files or found.missing or found.outside):
         yield _no_match(unit, config, *_nothing_left(config, found, options.base_dir))
 
@@ -416,9 +420,15 @@ def _no_match(
     unit: Unit, config: SourceConfig, message: str, place: Location, help: str
 ) -> Diagnostic:
     if config.files.on_no_match == "warn":
-        problem = unit.problem("W070", f"{message}; '{unit.name}' reads less", place, help=help)
-        return replace(problem, severity=Severity.WARNING)
+        message += "; the run goes on without"
+        return unit.scope.problem("W070", message, place, help=help, severity=Severity.WARNING)
     return unit.problem("E216", message, place, help=help)
+
+
+def _way_out(missing: Missing, base_dir: Path) -> str:
+    if missing.reason == IS_DIRECTORY:
+        return f"to read the files in it, write glob: {missing.path.rstrip('/')}/*"
+    return _near(missing.path, base_dir) or _looked_in(base_dir)
 
 
 def _looked_in(base_dir: Path) -> str:
@@ -428,6 +438,8 @@ def _looked_in(base_dir: Path) -> str:
 def _near(path: str, base_dir: Path) -> str | None:
     """A neighbour with a similar name, as it would be written."""
     wanted = PurePosixPath(path)
+    if not wanted.name:
+        return None
     neighbours = [entry.name for entry in _entries(resolve(path, base_dir).parent)]
     return did_you_mean(path, [str(wanted.with_name(name)) for name in neighbours])
 

@@ -128,7 +128,7 @@ class Graph:
         todo = [name]
         while todo:
             for edge in self.units[todo.pop()].inputs:
-                if edge.upstream not in found:
+                if edge.upstream not in found and edge.upstream in self.units:
                     found.add(edge.upstream)
                     todo.append(edge.upstream)
         return [unit for unit in self.units if unit in found]

@@ -295,12 +295,12 @@ def _in_order(unit: Unit, name: str, value: typed.Expr, graph: Graph) -> bool:
 def _driver_problems(unit: Unit, node: CombineNode) -> Iterator[Diagnostic]:
     if len(node.input) >= _MANY_INPUTS and node.config.drive is None:
         first = next(iter(node.input))
-        yield _warning(
-            unit,
+        yield unit.scope.problem(
             "W306",
             f"{len(node.input)} inputs and no 'drive': '{first}' drives because it comes first",
             node.key_at("input", first),
-            f"add 'drive: {first}', or the input whose records should be kept",
+            help=f"add 'drive: {first}', or the input whose records should be kept",
+            severity=Severity.WARNING,
         )
 
 
@@ -349,13 +349,13 @@ def _not_compared(
 
 def _range_only(unit: Unit, node: CombineNode, step: Step) -> Diagnostic:
     probes = _listed(dict.fromkeys(c.probe_input for c in step.ranges))
-    return _warning(
-        unit,
+    return unit.scope.problem(
         "W305",
         f"'{step.build}' and {probes} are joined by ranges alone, so every pair is compared",
         _span_of([c.written.location for c in step.ranges]),
-        "add an equality if the inputs share a key",
-        (Label(node.key_at("input", step.build), "this input"),),
+        help="add an equality if the inputs share a key",
+        also=(Label(node.key_at("input", step.build), "this input"),),
+        severity=Severity.WARNING,
     )
 
 
@@ -364,18 +364,6 @@ def _span_of(places: Sequence[Location]) -> Location:
     first = min(places, key=lambda place: place.span.start)
     last = max(places, key=lambda place: place.span.end)
     return Location(first.source, first.span.to(last.span))
-
-
-def _warning(
-    unit: Unit,
-    code: str,
-    message: str,
-    location: Location,
-    help: str,
-    also: Sequence[Label] = (),
-) -> Diagnostic:
-    secondary = (*also, *unit.scope.trail)
-    return Diagnostic(code, message, Label(location), secondary, help, Severity.WARNING)
 
 
 def _listed(names: Sequence[str] | Mapping[str, None]) -> str:

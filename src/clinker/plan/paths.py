@@ -10,7 +10,7 @@ import hashlib
 import os
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from pathlib import Path, PurePosixPath, PureWindowsPath
 from urllib.parse import unquote
@@ -107,7 +107,7 @@ def fixed_part(pattern: str) -> str:
 def check_paths(
     pipeline: Pipeline, graph: Graph, options: Options, channel: str = ""
 ) -> list[Diagnostic]:
-    """E-SEC-001 for every path that the pipeline and its compositions write down."""
+    """E-SEC-001 for every path of the pipeline and of the bodies of its compositions."""
     found: list[Diagnostic] = []
 
     def check(path: str, place: Location, trail: tuple[Label, ...] = ()) -> None:
@@ -214,7 +214,7 @@ def _render_token(token: Token, values: PathValues) -> str:
 
 def _value(token: Token, values: PathValues) -> str:
     if token.name == "source_name" and token.argument:
-        return values.source_names.get(token.argument, "")
+        return values.source_names.get(token.argument, token.argument)
     value: str = getattr(values, token.name)
     if token.name == "pipeline_hash" and token.argument != "full":
         return value[: int(token.argument or _HASH_LENGTH)]
@@ -270,7 +270,7 @@ def known_values(graph: Graph, unit: Unit, options: Options, channel: str) -> Pa
     sources = _sources_of(graph, unit)
     names = source_names(graph, unit)
     return PathValues(
-        source_name=names[sources[0]] if len(sources) == 1 else "",
+        source_name=names[sources[0]] if len(sources) == 1 else "{source_name}",
         source_names=names,
         channel=channel,
         pipeline_hash="#" * 64,
@@ -343,6 +343,8 @@ class Destination:
     """Equal for two destinations that are the same file."""
     unit: Unit | None
     """The output; None for a dead-letter queue."""
+    is_directory: bool = False
+    """Whether there is, or by its path must be, a directory in its place."""
 
 
 def ignores_case(path: Path) -> bool:
@@ -352,6 +354,13 @@ def ignores_case(path: Path) -> bool:
         if swapped != directory.name and _is_same(directory, directory):
             return _is_same(directory, directory.with_name(swapped))
     return False
+
+
+def _is_directory(path: Path) -> bool:
+    try:
+        return path.is_dir()
+    except OSError:
+        return False
 
 
 def _is_same(a: Path, b: Path) -> bool:
@@ -374,7 +383,7 @@ def destinations(
     def destination(what: str, path: Path, place: Location, unit: Unit | None) -> Destination:
         identity = os.path.realpath(str(path).replace("\0", ""))
         folded = identity.casefold() if ignores_case(Path(identity)) else identity
-        return Destination(what, place, folded, unit)
+        return Destination(what, place, folded, unit, _is_directory(Path(identity)))
 
     found: list[Destination] = []
     for unit in graph:
@@ -384,7 +393,9 @@ def destinations(
             path = resolve(rendered, options.base_dir)
             if config.split:
                 path = path.parent / split_name(config.split.naming, rendered, 1)
-            found.append(destination(f"output '{unit.name}'", path, config.at("path"), unit))
+            written = destination(f"output '{unit.name}'", path, config.at("path"), unit)
+            ends_open = rendered.endswith("/") and not config.split
+            found.append(replace(written, is_directory=ends_open or written.is_directory))
     for name, queue in _queues(pipeline).items():
         if queue.path is not None:
             path = resolve(queue.path, options.base_dir)
@@ -400,8 +411,18 @@ def _queues(pipeline: Pipeline) -> dict[str, SourceDlq]:
 
 
 def check_destinations(found: Sequence[Destination]) -> list[Diagnostic]:
-    """E322 for an output that shares its file with another output or with dead letters."""
-    problems: list[Diagnostic] = []
+    """E322 for an output that shares its file with another one, E075 where no file can be."""
+    problems = [
+        Diagnostic(
+            "E075",
+            f"the path of {destination.what} is a directory",
+            Label(destination.place),
+            destination.unit.scope.trail if destination.unit else (),
+            "add the name of a file",
+        )
+        for destination in found
+        if destination.is_directory
+    ]
     first: dict[str, Destination] = {}
     for destination in found:
         earlier = first.setdefault(destination.identity, destination)

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from clinker.config import Pipeline
-from clinker.config.nodes import TransformNode
+from clinker.config.nodes import NodeBase, TransformNode
 from clinker.config.variables import Declaration, Value, Variable
 from clinker.cxl.types import Type
 from clinker.diagnostics import Diagnostic, Label, Location
@@ -82,13 +82,16 @@ def declared(pipeline: Pipeline, graph: Graph) -> tuple[Registry, list[Diagnosti
             scopes[declaration.scope][declaration.name] = declaration
         elif scope.prefix:
             problems.append(_declared_twice(scope, declaration, places[key]))
-    return Registry(dict(variables.static), **scopes, places=places), problems
+    registry = Registry(
+        dict(variables.static), scopes["pipeline"], scopes["source"], scopes["record"], {}, places
+    )
+    return registry, problems
 
 
 def _declarations(pipeline: Pipeline, graph: Graph) -> list[tuple[CallScope, Declaration]]:
     """All declarations of transforms; those of the pipeline itself come first."""
     root = CallScope()
-    nodes = [(root, node) for node in pipeline.nodes]
+    nodes: list[tuple[CallScope, NodeBase]] = [(root, node) for node in pipeline.nodes]
     nodes += [(unit.scope, unit.node) for unit in graph if unit.scope.prefix]
     return [
         (scope, declaration)

@@ -23,10 +23,11 @@ from clinker.plan.graph import (
     in_planning_order,
 )
 
-UNKNOWN = "?"
+# No node has a name with a dot.
+UNKNOWN = "."
 """Upstream of an input that names no node: nothing is ever bound under it."""
 
-UNCONNECTED = "-"
+UNCONNECTED = ".."
 """Upstream of an input that reads from an optional port to which no node is connected."""
 
 
@@ -184,7 +185,7 @@ class _Wiring:
         if isinstance(node, CompositionNode):
             inner = place.inner.get(ref.node)
             exit_ = ref.port or (_exit_for(reader, node, inner) if inner else None)
-            if inner is None or exit_ not in inner.exits:
+            if inner is None or exit_ is None or exit_ not in inner.exits:
                 return _Target(UNKNOWN)
             return self._follow(inner, inner.behind(exit_), "", location, seen)
         if node is None:

@@ -1,0 +1,99 @@
+"""Dead letters: where the rejected records of each source go, and how many are too many."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from clinker.config import Pipeline
+from clinker.config.error_handling import SourceDlq
+from clinker.config.nodes import SourceNode
+from clinker.diagnostics import Diagnostic, Label
+from clinker.diagnostics.suggest import did_you_mean
+from clinker.plan.graph import Graph
+from clinker.plan.paths import Destination, resolve
+
+
+@dataclass(frozen=True)
+class Limit:
+    """The share of rejected records that ends a run, once enough have been read to judge."""
+
+    max_rate: float
+    min_records: int
+
+
+@dataclass(frozen=True)
+class DeadLetters:
+    """What happens to rejected records."""
+
+    paths: Mapping[str, Path | None]
+    """The file of each source; None where entries are only logged."""
+    limit: Limit | None
+    """For all sources together."""
+    limits: Mapping[str, Limit]
+    """For single sources."""
+
+
+def dead_letters(pipeline: Pipeline, graph: Graph, base_dir: Path) -> DeadLetters:
+    common = pipeline.error_handling.dlq
+    paths: dict[str, Path | None] = {}
+    limits: dict[str, Limit] = {}
+    for name in _sources(graph):
+        own = common.per_source.get(name)
+        path = own.path if own and own.path is not None else common.path
+        paths[name] = resolve(path, base_dir) if path is not None else None
+        limit = _limit(own) if own else None
+        if limit:
+            limits[name] = limit
+    return DeadLetters(paths, _limit(common), limits)
+
+
+def _limit(queue: SourceDlq) -> Limit | None:
+    return None if queue.max_rate is None else Limit(queue.max_rate, queue.min_records)
+
+
+def check_dead_letters(
+    pipeline: Pipeline, graph: Graph, destinations: Sequence[Destination]
+) -> list[Diagnostic]:
+    """E317 for settings of unknown sources, E070 for queues that share a file."""
+    return [*_unknown_sources(pipeline, graph), *_shared_files(destinations)]
+
+
+def _unknown_sources(pipeline: Pipeline, graph: Graph) -> Iterator[Diagnostic]:
+    sources = _sources(graph)
+    dlq = pipeline.error_handling.dlq
+    for name in dlq.per_source:
+        if name in sources:
+            continue
+        unit = graph.units.get(name)
+        known = f"one of: {', '.join(sources)}"
+        yield dlq.problem(
+            "E317",
+            f"'{name}' is not a source",
+            "per_source",
+            name,
+            key=True,
+            also=(Label(unit.node.at("name"), f"the {unit.kind} '{name}'"),) if unit else (),
+            help=did_you_mean(name, sources) or known,
+        )
+
+
+def _shared_files(destinations: Sequence[Destination]) -> Iterator[Diagnostic]:
+    first: dict[str, Destination] = {}
+    for queue in destinations:
+        if queue.unit is not None:
+            continue
+        earlier = first.setdefault(queue.identity, queue)
+        if earlier is not queue:
+            yield Diagnostic(
+                "E070",
+                f"{queue.what} has the same path as {earlier.what}",
+                Label(queue.place),
+                (Label(earlier.place, f"the path of {earlier.what}"),),
+                help="give it a path of its own, or remove it to share the common queue",
+            )
+
+
+def _sources(graph: Graph) -> list[str]:
+    return [unit.name for unit in graph if isinstance(unit.node, SourceNode)]
