@@ -424,7 +424,25 @@ def test_aggregates_do_not_depend_on_the_order_of_records(call: str) -> None:
     holds()
 
 
-@pytest.mark.parametrize("call", ["sum(x)", "avg(x)"])
+TIES: list[list[Value]] = [
+    [1, 1.0],
+    [0.0, -0.0],
+    [2**53 + 1, 2.0**53],
+    [dt.date(2024, 1, 1), dt.datetime(2024, 1, 1)],
+]
+
+
+@pytest.mark.parametrize("tie", TIES, ids=repr)
+@pytest.mark.parametrize("call", ["min(x)", "max(x)"])
+def test_extremes_that_tie_do_not_depend_on_order(call: str, tie: list[Value]) -> None:
+    program = aggregate_program(f"emit result = {call}", columns={"x": ANY})
+    first, second = (
+        grouped_text(program.run([{"x": value} for value in order])) for order in (tie, tie[::-1])
+    )
+    assert first == second
+
+
+@pytest.mark.parametrize("call", ["sum(x)", "avg(x)", "weighted_avg(1.0, x)"])
 @pytest.mark.parametrize("values", [[1e308, 1e308, -math.inf], [1e308, 1e308], [-1e308, -1e308]])
 def test_sums_beyond_the_floats_do_not_depend_on_order(call: str, values: list[float]) -> None:
     program = aggregate_program(f"emit result = {call}", columns={"x": FLOAT})

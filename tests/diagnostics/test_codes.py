@@ -56,7 +56,7 @@ ABRIDGED = {"E051": "it takes 51 files"}
 """Codes whose example is too long to be shown in full."""
 
 BESIDES = {"E002": {"E003"}, "E101": {"E006"}}
-"""What is found together with a code, and cannot be otherwise."""
+"""What is reported together with a code."""
 
 CODE = re.compile(r"""["']((?:E\d{3}[a-e]?|W\d{3}|E15Y|E-SEC-\d{3}|CXL\d{4}))["']""")
 SECTION = re.compile(r"^## (.+)\n", re.M)

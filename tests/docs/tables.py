@@ -24,7 +24,7 @@ from clinker.cxl.parser import parse
 from clinker.cxl.resolve import Context, ProgramKind, Row, WindowContext
 from clinker.cxl.typecheck import check
 from clinker.cxl.typed import Program
-from clinker.cxl.types import DATE, FLOAT, INT, STRING, Type, unify_all
+from clinker.cxl.types import DATE, FLOAT, INT, STRING, Type, unify
 from clinker.cxl.values import Value, text_of
 from clinker.cxl.windowing import FrameSpec, FrameUnit, SortKey, WindowProgram, WindowSpec
 from clinker.diagnostics import Diagnostic, Source
@@ -154,7 +154,7 @@ def _reject(diagnostics: Sequence[Diagnostic]) -> None:
 
 
 def _column_type(values: Sequence[Value]) -> Type:
-    known = unify_all(_TYPES[type(value)] for value in values if value is not None)
+    known = unify(*(_TYPES[type(value)] for value in values if value is not None))
     return known.nullable() if None in values else known
 
 

@@ -296,5 +296,5 @@ def test_where_a_value_comes_from(tmp_path: Path) -> None:
 
 def test_a_field_that_is_no_parameter(tmp_path: Path) -> None:
     plan = accepted(with_channel(tmp_path, CHANNEL))
-    with pytest.raises(UnknownField, match="did you mean 'enrich1.lookup_table'"):
+    with pytest.raises(UnknownField, match=r"did you mean 'enrich1\.lookup_table'"):
         explain_field(plan.parameters, "enrich1.lookuptable")

@@ -295,7 +295,10 @@ def _aggregate(checker: Checker, node: ast.FunctionCall) -> typed.Expr:
         return checker.broken(node)
     args: list[typed.Expr] = []
     if not counts_rows:
-        with checker.within(in_aggregate=True, at_group=False):
+        with (
+            checker.within(in_aggregate=True, at_group=False),
+            checker.on_other_records(checker.context.row),
+        ):
             args = [
                 argument(checker, arg, function, function.param(i), ANY)
                 for i, arg in enumerate(node.args)

@@ -481,8 +481,9 @@ class RowProgram:
 
     def _step(self, statement: typed.Statement) -> _Step:
         match statement:
-            case typed.Let(symbol=symbol, value=value):
-                return self._let(symbol, value)
+            case typed.Let():
+                let = let_step(statement)
+                return lambda frame, _: let(frame)
             case typed.Emit(symbol=symbol, value=value):
                 return self._emit(symbol, value)
             case typed.EmitMeta():
@@ -496,14 +497,6 @@ class RowProgram:
             case typed.Trace():
                 return self._trace(statement)
         raise AssertionError(f"no execution for {type(statement).__name__}")
-
-    def _let(self, symbol: typed.Symbol, value: typed.Expr) -> _Step:
-        evaluate = compile_expression(value)
-
-        def step(frame: Frame, _: _Emission) -> None:
-            frame.locals[symbol] = evaluate(frame)
-
-        return step
 
     def _emit(self, symbol: typed.Symbol, value: typed.Expr) -> _Step:
         evaluate = for_field(symbol.name, compile_expression(value))
@@ -579,6 +572,15 @@ class RowProgram:
     def _trace(self, statement: typed.Trace) -> _Step:
         trace = trace_step(statement, self.surroundings)
         return lambda frame, _: trace(frame)
+
+
+def let_step(statement: typed.Let) -> Callable[[Frame], None]:
+    evaluate = compile_expression(statement.value)
+
+    def let(frame: Frame) -> None:
+        frame.locals[statement.symbol] = evaluate(frame)
+
+    return let
 
 
 def trace_step(statement: typed.Trace, surroundings: Surroundings) -> Callable[[Frame], None]:

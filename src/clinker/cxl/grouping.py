@@ -14,6 +14,7 @@ from clinker.cxl.evaluate import (
     Surroundings,
     compile_expression,
     for_field,
+    let_step,
     trace_step,
 )
 from clinker.cxl.failure import Failure, FailureKind
@@ -60,7 +61,9 @@ class GroupProgram:
         self.surroundings = surroundings
         statements = program.statements
         self._steps = [
-            self._step(s) for s in statements if isinstance(s, typed.Filter | typed.Trace)
+            self._step(s)
+            for s in statements
+            if isinstance(s, typed.Let | typed.Filter | typed.Trace)
         ]
         self._emits = [s for s in statements if isinstance(s, typed.Emit)]
         self._outputs = [for_field(s.name, compile_expression(s.value)) for s in self._emits]
@@ -84,18 +87,21 @@ class GroupProgram:
                 result.failed.append(Rejected(group.first_position, failure))
         return result
 
-    def _step(self, statement: typed.Filter | typed.Trace) -> Callable[[Frame], bool]:
+    def _step(self, statement: typed.Let | typed.Filter | typed.Trace) -> Callable[[Frame], bool]:
         """What happens to a record before it is grouped; whether it still counts then."""
         if isinstance(statement, typed.Filter):
             condition = compile_expression(statement.condition)
             return lambda frame: condition(frame) is True
-        trace = trace_step(statement, self.surroundings)
+        if isinstance(statement, typed.Let):
+            step = let_step(statement)
+        else:
+            step = trace_step(statement, self.surroundings)
 
-        def traced(frame: Frame) -> bool:
-            trace(frame)
+        def passing(frame: Frame) -> bool:
+            step(frame)
             return True
 
-        return traced
+        return passing
 
     def _new_group(self, position: int, record: Record) -> _Group:
         keys = {name: record.get(name) for name in self.group_by}

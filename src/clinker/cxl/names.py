@@ -80,7 +80,10 @@ def it(checker: Checker, node: ast.It) -> typed.Expr:
     symbol = checker.scope.get("it")
     if symbol:
         return checker.local(symbol, node)
-    checker.error("resolve", "'it' is only defined inside a closure", node.span)
+    if "it" in checker.hidden:
+        _unknown_field(checker, node, ("it",))
+    else:
+        checker.error("resolve", "'it' is only defined inside a closure", node.span)
     return checker.broken(node)
 
 
@@ -238,6 +241,13 @@ def _unknown_field(checker: Checker, node: ast.Expr, parts: tuple[str, ...]) -> 
         checker.error("resolve", f"unknown field '{path}'", node.span, _near(path, options))
     elif checker.context.qualifiers and not checker.row.columns:
         _unqualified(checker, node, parts)
+    elif parts[0] in checker.hidden:
+        checker.error(
+            "resolve",
+            f"'{parts[0]}' belongs to this place only and has no value on other records",
+            node.span,
+            "use fields of the record in a window or aggregate function",
+        )
     elif parts[0] in checker.aliases:
         message = f"'{parts[0]}' is a module"
         checker.error("resolve", message, node.span, f"write {parts[0]}::member")

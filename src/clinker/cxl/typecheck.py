@@ -30,8 +30,8 @@ from clinker.cxl.types import (
     Type,
     array_of,
     unify,
-    unify_all,
 )
+from clinker.cxl.values import MIN_INT
 from clinker.diagnostics import Diagnostic, Label, Severity, Source, Span, in_reading_order
 
 MAX_DEPTH = 2 * MAX_NESTING
@@ -112,6 +112,8 @@ class Checker:
         """Where the program first defines each name, to tell `not defined yet` from unknown."""
         self.lets: set[str] = set()
         self.broken_names: frozenset[str] = frozenset()
+        self.hidden: frozenset[str] = frozenset()
+        """Names that have no value on the other records of a window or group."""
         self.depth = 0
         self.fanned_out = False
         self.diagnostics: list[Diagnostic] = []
@@ -156,6 +158,20 @@ class Checker:
         label = Label(expression.location)
         where = tuple(reversed(self.called_from))
         self.add(Diagnostic("typecheck", message, label, where, help))
+
+    @contextmanager
+    def on_other_records(self, row: Row) -> Iterator[None]:
+        """Names stand for values of any record in a window or group, not of the one at hand."""
+        visible, hidden = Scope(), set()
+        foreign = row is not self.context.row
+        for name in dict.fromkeys(self.scope.names()):
+            symbol = self.scope.get(name)
+            if symbol and symbol.definition and symbol.definition.is_per_record and not foreign:
+                visible.bind(symbol)
+            else:
+                hidden.add(name)
+        with self.within(scope=visible, row=row, hidden=frozenset(hidden)):
+            yield
 
     @property
     def in_foreign_window(self) -> bool:
@@ -281,7 +297,7 @@ class Checker:
         element = typed.Symbol(node.binding, element_type, typed.Role.ELEMENT)
         inner = Scope(self.scope)
         inner.bind(element)
-        with self.within(scope=inner, fanned_out=False):
+        with self.within(scope=inner, fanned_out=False, meta=dict(self.meta)):
             for statement in node.body:
                 self.reject_in_body(statement)
             body = self.statements(node.body)
@@ -433,7 +449,7 @@ class Checker:
             self.error("typecheck", message, node.span, help)
             return self.broken(node)
         fails = ruling.fails
-        if isinstance(operand, typed.Literal):  # the negation of a literal always fits
+        if isinstance(operand, typed.Literal) and operand.value != MIN_INT:
             fails -= {FailureKind.INTEGER_OVERFLOW}
         return typed.Unary(
             op=node.op,
@@ -545,7 +561,7 @@ class Checker:
             pattern = self.pattern(arm.pattern, subject) if arm.pattern else None
             arms.append((pattern, self.expr(arm.value)))
         complete = any(pattern is None for pattern, _ in arms)
-        type_ = unify_all(value.type for _, value in arms)
+        type_ = unify(*(value.type for _, value in arms))
         if not complete:
             type_ = type_.nullable()
         return typed.Match(
@@ -591,7 +607,7 @@ class Checker:
 
     def array(self, node: ast.ArrayLiteral) -> typed.Expr:
         items = tuple(self.expr(item) for item in node.items)
-        element = unify_all(item.type for item in items)
+        element = unify(*(item.type for item in items))
         return typed.ArrayLiteral(
             items=tuple(self.promoted(item, element) for item in items),
             type=array_of(element) if items else ARRAY,

@@ -67,6 +67,25 @@ class Expr:
         return self.own_fails.union(*(child.fails for child in self.children()))
 
     @cached_property
+    def fails_anew(self) -> frozenset[FailureKind]:
+        """How an evaluation on another record fails, where nothing was computed before."""
+        found = set(self.fails)
+        for part in self.walk():
+            if isinstance(part, Local) and part.symbol.definition:
+                found |= part.symbol.definition.fails_anew
+        return frozenset(found)
+
+    @cached_property
+    def is_per_record(self) -> bool:
+        """Whether the value follows from a record alone, not from a place inside a program."""
+        return not self.free_symbols
+
+    @cached_property
+    def free_symbols(self) -> frozenset[Symbol]:
+        """The symbols whose values come from around this expression."""
+        return frozenset().union(*(child.free_symbols for child in self.children()))
+
+    @cached_property
     def reads_window(self) -> bool:
         """Whether a window function contributes to the value."""
         return any(
@@ -115,6 +134,11 @@ class Field(Expr):
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Local(Expr):
     symbol: Symbol
+
+    @cached_property
+    def free_symbols(self) -> frozenset[Symbol]:
+        definition = self.symbol.definition
+        return definition.free_symbols if definition else frozenset({self.symbol})
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -186,6 +210,10 @@ class Closure(Expr):
     it: Symbol
     body: Expr
 
+    @cached_property
+    def free_symbols(self) -> frozenset[Symbol]:
+        return self.body.free_symbols - {self.it}
+
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Call(Expr):
@@ -220,6 +248,10 @@ class Aggregate(Expr):
     function: Builtin
     args: tuple[Expr, ...]
 
+    @cached_property
+    def fails(self) -> frozenset[FailureKind]:
+        return self.own_fails.union(*(arg.fails_anew for arg in self.args))
+
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Window(Expr):
@@ -228,6 +260,10 @@ class Window(Expr):
     function: Builtin
     argument: Expr | None
     offset: int | None = None
+
+    @cached_property
+    def fails(self) -> frozenset[FailureKind]:
+        return self.own_fails | (self.argument.fails_anew if self.argument else frozenset())
 
 
 # Statements
@@ -310,20 +346,11 @@ class Program:
     @cached_property
     def fields_written(self) -> Mapping[str, Type]:
         """The emitted fields, in the order of their first emit, each with its type."""
-        records = list(_emitted_records(self.statements, {}))
-        written: dict[str, Type] = {}
-        for record in records:
-            for name, type_ in record.items():
-                written[name] = written[name] | type_ if name in written else type_
-        for name in written:
-            if not all(name in record for record in records):
-                written[name] = written[name].nullable()
-        return written
+        return _written(self.statements, Emit)
 
     @cached_property
     def meta_written(self) -> Mapping[str, Type]:
-        emits = (s for s in self.every_statement() if isinstance(s, EmitMeta))
-        return {emit.name: emit.value.type for emit in emits}
+        return _written(self.statements, EmitMeta)
 
     @cached_property
     def system_read(self) -> frozenset[tuple[str, tuple[str, ...]]]:
@@ -354,18 +381,35 @@ def _flatten(statements: tuple[Statement, ...]) -> Iterator[Statement]:
             yield from _flatten(statement.body)
 
 
+def _written(
+    statements: tuple[Statement, ...], kind: type[Emit] | type[EmitMeta]
+) -> Mapping[str, Type]:
+    """What a program writes; where some of its records lack it, it may be null."""
+    records = list(_emitted_records(statements, kind, {}))
+    written: dict[str, Type] = {}
+    for record in records:
+        for name, type_ in record.items():
+            written[name] = written[name] | type_ if name in written else type_
+    for name in written:
+        if not all(name in record for record in records):
+            written[name] = written[name].nullable()
+    return written
+
+
 def _emitted_records(
-    statements: tuple[Statement, ...], inherited: Mapping[str, Type]
+    statements: tuple[Statement, ...],
+    kind: type[Emit] | type[EmitMeta],
+    inherited: Mapping[str, Type],
 ) -> Iterator[Mapping[str, Type]]:
-    """The fields of each kind of record a program emits: one, or one per innermost `emit each`."""
+    """What each kind of record holds: there is one, or one per innermost `emit each`."""
     record = dict(inherited)
     fans_out = False
     for statement in statements:
-        if isinstance(statement, Emit):
+        if isinstance(statement, kind):
             record[statement.name] = statement.value.type
         elif isinstance(statement, EmitEach):
             fans_out = True
-            yield from _emitted_records(statement.body, record)
+            yield from _emitted_records(statement.body, kind, record)
     if not fans_out:
         yield record
 

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import enum
 import re
-from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import reduce
 
@@ -129,28 +128,20 @@ def array_of(element: Type) -> Type:
     return Type(Kind.ARRAY, element)
 
 
-def unify(a: Type, b: Type) -> Type:
-    """The type of a value that is either an `a` or a `b`.
+def unify(*types: Type) -> Type:
+    """The type of a value that is of one of these types.
 
     Int and Float meet as Float, and so do Date and DateTime as DateTime: such values are promoted.
     Where no common type exists the result is the union, which is checked at run time.
     """
-    kinds = (a.kinds | b.kinds) & ~Kind.NULL
-    null = (a.kinds | b.kinds) & Kind.NULL
-    if kinds == Kind.INT | Kind.FLOAT and not _is_union(a) and not _is_union(b):
-        return Type(Kind.FLOAT | null)
-    if kinds == Kind.DATE | Kind.DATETIME and not _is_union(a) and not _is_union(b):
-        return Type(Kind.DATETIME | null)
-    return a | b
-
-
-def _is_union(t: Type) -> bool:
-    return len(t.kinds & ~Kind.NULL) > 1
-
-
-def unify_all(types: Iterable[Type]) -> Type:
-    found = list(types)
-    return reduce(unify, found) if found else NULL
+    union = reduce(lambda a, b: a | b, types, NULL if not types else types[0])
+    kinds, null = union.kinds & ~Kind.NULL, union.kinds & Kind.NULL
+    if not any(len(t.kinds & ~Kind.NULL) > 1 for t in types):
+        if kinds == Kind.INT | Kind.FLOAT:
+            return Type(Kind.FLOAT | null)
+        if kinds == Kind.DATE | Kind.DATETIME:
+            return Type(Kind.DATETIME | null)
+    return union
 
 
 SCHEMA_TYPES = {

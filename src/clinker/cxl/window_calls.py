@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import AbstractContextManager
 from typing import TYPE_CHECKING
 
 from clinker.cxl import ast, calls, names, typed
 from clinker.cxl.builtins import WINDOW_FUNCTIONS
 from clinker.cxl.builtins.windows import Shape, WindowFunction
-from clinker.cxl.resolve import Scope
 from clinker.cxl.types import ANY
 from clinker.diagnostics.suggest import did_you_mean
 
@@ -44,6 +43,7 @@ def window_field(checker: Checker, node: ast.WindowCall, member: ast.Member) -> 
     offset = _offset(checker, node, function, node.args)
     with _on_window_records(checker):
         argument = names.name(checker, ast.Name(member.name_span, member.name))
+    _reject_nested(checker, argument, node)
     return _built_window(checker, member, function, argument, offset)
 
 
@@ -68,19 +68,10 @@ def _window_function(checker: Checker, node: ast.WindowCall) -> WindowFunction |
     return function
 
 
-@contextmanager
-def _on_window_records(checker: Checker) -> Iterator[None]:
-    """Names stand for values of any record in the window, so bindings of this one are hidden."""
+def _on_window_records(checker: Checker) -> AbstractContextManager[None]:
     window = checker.context.window
     assert window
-    visible = Scope()
-    if not window.row:
-        for name in reversed(list(checker.scope.names())):
-            symbol = checker.scope.get(name)
-            if symbol and symbol.role in (typed.Role.LET, typed.Role.EMIT):
-                visible.bind(symbol)
-    with checker.within(scope=visible, row=window.row or checker.context.row):
-        yield
+    return checker.on_other_records(window.row or checker.context.row)
 
 
 def _reject_nested(checker: Checker, argument: typed.Expr, node: ast.WindowCall) -> None:
@@ -107,6 +98,7 @@ def _positional(checker: Checker, node: ast.WindowCall, function: WindowFunction
         if not found:
             return checker.broken(node)
         argument = found
+        _reject_nested(checker, argument, node)
     return _built_window(checker, node, function, argument, _offset(checker, node, function, args))
 
 

@@ -119,7 +119,7 @@ class _Binder:
     def report(self, unit: Unit, found: Sequence[Diagnostic], codes: Mapping[str, str]) -> bool:
         """Take over what CXL has to say, under the codes of pipelines; whether it was an error."""
         for diagnostic in found:
-            code = codes.get(diagnostic.code, "E200")
+            code = codes.get(diagnostic.code, "E200") if diagnostic.is_error else "W200"
             trail = (*diagnostic.secondary, *unit.scope.trail)
             self.diagnostics.append(replace(diagnostic, code=code, secondary=trail))
         return any(diagnostic.is_error for diagnostic in found)
@@ -132,10 +132,7 @@ class _Binder:
     # CXL
 
     def context(self, unit: Unit, row: Row, meta: Mapping[str, Type]) -> Context:
-        visible = unit.scope.imported or dict.fromkeys(SCOPES)
-        pipeline, source, record = (
-            self.registry.types(scope, visible.get(scope)) for scope in SCOPES
-        )
+        pipeline, source, record = (self.registry.types(scope) for scope in SCOPES)
         return Context(
             row=row,
             modules=self.modules,
@@ -213,7 +210,7 @@ class _Binder:
         window = node.config.analytic_window
         context = self.context(unit, upstream.row, upstream.meta)
         if window:
-            foreign = self.nodes.get(window.source) if window.source else None
+            foreign = self.nodes.get(unit.scope.prefix + window.source) if window.source else None
             context = replace(context, window=WindowContext(foreign.row if foreign else None))
         attempt = self.program(unit, node.config.text("cxl"), context, {})
         row = overlay(upstream.row, attempt.fields)

@@ -9,7 +9,7 @@ from typing import Literal
 
 from clinker.config import Channel, load_channel
 from clinker.config.variables import Variable
-from clinker.diagnostics import Diagnostic, Label, Location, Severity
+from clinker.diagnostics import Diagnostic, Label, Location
 from clinker.diagnostics.suggest import did_you_mean
 from clinker.plan.graph import Graph
 from clinker.plan.options import Options
@@ -148,46 +148,53 @@ def overlaid(
     registry: Registry, channel: Channel, graph: Graph
 ) -> tuple[Registry, list[Diagnostic]]:
     """The variables as a channel changes and adds to them."""
+    given: dict[str, Mapping[str, Variable]] = {
+        "vars": channel.vars.static,
+        "pipeline": channel.vars.pipeline,
+        "record": channel.vars.record,
+    }
     problems: list[Diagnostic] = []
-    vars_ = channel.vars
-    places = dict(registry.places)
+    for scope, variables in (
+        *given.items(),
+        *(("source", v) for v in channel.vars.source.values()),
+    ):
+        problems += _type_conflicts(registry, scope, variables)
+    problems += _source_conflicts(registry, channel.vars.source)
+    problems += _unknown_sources(channel, graph)
 
-    def merged(scope: str, given: Mapping[str, Variable], *path: str) -> dict[str, Variable]:
-        known = dict(registry.scope(scope))
-        for name, variable in given.items():
-            earlier = known.get(name)
-            place = vars_.key_at(path[0], *path[1:], name)
-            if earlier is None:
-                places.setdefault((scope, name), place)
-            elif earlier.type != variable.type:
-                at = registry.places.get((scope, name))
-                problems.append(_other_type(scope, name, earlier, variable, at))
-                continue
-            if earlier is None or variable.has("default"):
-                known[name] = variable
-        return known
+    def changed(scope: str) -> dict[str, Variable]:
+        return {**registry.scope(scope), **_effective(registry, scope, given[scope])}
 
-    by_source: dict[str, dict[str, Variable]] = {}
-    sources = [unit.name for unit in graph if unit.kind == "source"]
-    for source, given in vars_.source.items():
-        if source not in sources:
-            problems.append(_unknown_source(channel, source, sources))
-        changed = merged("source", given, "source", source)
-        by_source[source] = {
-            name: changed[name]
-            for name, variable in given.items()
-            if name in changed and (variable.has("default") or name not in registry.source)
-        }
-    problems += _source_conflicts(by_source, registry)
-    changed_registry = replace(
+    by_source = {
+        source: _effective(registry, "source", variables)
+        for source, variables in channel.vars.source.items()
+    }
+    overlay = replace(
         registry,
-        vars=merged("vars", vars_.static, "static"),
-        pipeline=merged("pipeline", vars_.pipeline, "pipeline"),
-        record=merged("record", vars_.record, "record"),
+        vars=changed("vars"),
+        pipeline=changed("pipeline"),
+        record=changed("record"),
         by_source=by_source,
-        places=places,
     )
-    return changed_registry, problems
+    return overlay, problems
+
+
+def _effective(
+    registry: Registry, scope: str, given: Mapping[str, Variable]
+) -> dict[str, Variable]:
+    """What changes a variable or adds one: to repeat a declaration without a value does neither."""
+    known = registry.scope(scope)
+    return {name: v for name, v in given.items() if name not in known or v.has("default")}
+
+
+def _type_conflicts(
+    registry: Registry, scope: str, given: Mapping[str, Variable]
+) -> Iterator[Diagnostic]:
+    known = registry.scope(scope)
+    for name, variable in given.items():
+        if name in known and known[name].type != variable.type:
+            declared = registry.places.get((scope, name))
+            yield _other_type(scope, name, known[name], variable, declared)
 
 
 def _other_type(
@@ -203,7 +210,7 @@ def _other_type(
 
 
 def _source_conflicts(
-    by_source: Mapping[str, Mapping[str, Variable]], registry: Registry
+    registry: Registry, by_source: Mapping[str, Mapping[str, Variable]]
 ) -> Iterator[Diagnostic]:
     """A variable that a channel adds has one type, whichever sources get it."""
     first: dict[str, Variable] = {}
@@ -214,11 +221,15 @@ def _source_conflicts(
                 yield _other_type("source", name, earlier, variable, earlier.at("type"))
 
 
-def _unknown_source(channel: Channel, source: str, sources: list[str]) -> Diagnostic:
-    return Diagnostic(
-        "E111",
-        f"the pipeline has no source '{source}'",
-        Label(channel.vars.key_at("source", source)),
-        help=did_you_mean(source, sources) or f"its sources are: {', '.join(sources)}",
-        severity=Severity.ERROR,
-    )
+def _unknown_sources(channel: Channel, graph: Graph) -> Iterator[Diagnostic]:
+    sources = [unit.name for unit in graph if unit.kind == "source"]
+    for source in channel.vars.source:
+        if source not in sources:
+            yield channel.vars.problem(
+                "E111",
+                f"the pipeline has no source '{source}'",
+                "source",
+                source,
+                key=True,
+                help=did_you_mean(source, sources) or f"its sources are: {', '.join(sources)}",
+            )

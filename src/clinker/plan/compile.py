@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TypeVar
 
 from clinker.config import Layout, Pipeline, load_pipeline
 from clinker.cxl.modules import ModuleLibrary
@@ -12,37 +13,52 @@ from clinker.diagnostics import Diagnostic, in_reading_order
 from clinker.plan.binding import bind
 from clinker.plan.channels import check_channel, chosen_channel, overlaid
 from clinker.plan.compositions import check_ports, expand
+from clinker.plan.correlation import Correlation, plan_correlation
 from clinker.plan.dead_letters import DeadLetters, check_dead_letters, dead_letters
 from clinker.plan.files import check_patterns, load_layouts
 from clinker.plan.graph import Graph
 from clinker.plan.joins import Join, plan_joins
 from clinker.plan.options import Options
+from clinker.plan.ordering import Orders, plan_order
 from clinker.plan.paths import check_destinations, check_paths, check_templates, destinations
 from clinker.plan.planned import Planned
 from clinker.plan.provenance import Parameters
+from clinker.plan.required import RequiredColumns, plan_required
 from clinker.plan.storage import StorageSettings, load_storage
 from clinker.plan.variable_flow import check_variable_flow
 from clinker.plan.variables import Registry, declared
+from clinker.plan.watermarks import EventTimes, plan_event_times
+from clinker.plan.windows import Window, plan_windows
 from clinker.plan.wiring import wire
 
 DEFAULT_RULES_PATH = "rules"
 
+T = TypeVar("T")
 
-@dataclass(frozen=True)
+
+@dataclass(frozen=True, kw_only=True)
 class Plan:
     """A pipeline that compiled."""
 
     pipeline: Pipeline
+    path: Path
+    text: str
+    """The pipeline file with its environment variables filled in."""
+    options: Options
+    channel: str
     graph: Graph
     nodes: Mapping[str, Planned]
     registry: Registry
-    options: Options
+    parameters: Parameters
+    correlation: Correlation
+    orders: Orders
+    windows: Mapping[str, Window]
+    event_times: EventTimes
     joins: Mapping[str, Join]
+    required: Mapping[str, RequiredColumns]
     layouts: Mapping[str, Layout]
     dead_letters: DeadLetters
     storage: StorageSettings
-    channel: str
-    parameters: Parameters
 
 
 @dataclass(frozen=True)
@@ -54,61 +70,75 @@ class Compiled:
 
 
 def compile_pipeline(content: bytes, name: str, options: Options) -> Compiled:
+    """Compile a pipeline file, reporting everything wrong with it and what it refers to."""
     loaded = load_pipeline(content, options.variables, name)
-    if loaded.value is None:
-        return Compiled(None, list(loaded.diagnostics))
-    pipeline = loaded.value
+    found = list(loaded.diagnostics)
+    pipeline = loaded.value or loaded.readable
+    if pipeline is None:
+        return Compiled(None, found)
+
+    def kept(result: tuple[T, list[Diagnostic]]) -> T:
+        found.extend(result[1])
+        return result[0]
+
     path = Path(name)
-    channel, channel_problems = chosen_channel(options)
+    channel = kept(chosen_channel(options))
+    channel_name = channel.channel.name if channel else ""
     expansion = expand(pipeline, path, options, channel)
-    graph, wiring_problems = wire(expansion.body)
-    registry, variable_problems = declared(pipeline, graph)
+    found += expansion.diagnostics
+    graph = kept(wire(expansion.body, loaded.unread))
+    registry = kept(declared(pipeline, graph))
     if channel:
-        registry, overlay_problems = overlaid(registry, channel, graph)
-        channel_problems += overlay_problems
-        channel_problems += check_channel(channel, path, expansion.sites)
-    rules = options.rules_path or options.base_dir / (
-        pipeline.pipeline.rules_path or DEFAULT_RULES_PATH
-    )
-    bound = bind(graph, registry, ModuleLibrary(rules))
+        registry = kept(overlaid(registry, channel, graph))
+        found += check_channel(channel, path, expansion.sites)
+
+    bound = bind(graph, registry, ModuleLibrary(_rules_path(pipeline, options)))
+    found += bound.diagnostics
+    found += check_ports(graph, bound.nodes)
+    found += check_variable_flow(graph, bound.nodes, registry)
+
+    correlation = kept(plan_correlation(graph, bound.nodes, pipeline.error_handling))
+    orders = kept(plan_order(graph, bound.nodes, correlation))
+    windows = kept(plan_windows(graph, bound.nodes, correlation, orders))
+    event_times = kept(plan_event_times(graph))
     joins = plan_joins(graph, bound.nodes)
+    found += joins.diagnostics
+
     layouts = load_layouts(graph, options)
     storage = load_storage(options.base_dir)
-    channel_name = channel.channel.name if channel else ""
+    found += [*layouts.diagnostics, *storage.diagnostics]
     written = destinations(pipeline, graph, options, channel=channel_name)
-    diagnostics = in_reading_order(
-        [
-            *loaded.diagnostics,
-            *channel_problems,
-            *expansion.diagnostics,
-            *wiring_problems,
-            *variable_problems,
-            *bound.diagnostics,
-            *check_ports(graph, bound.nodes),
-            *check_variable_flow(graph, bound.nodes, registry),
-            *joins.diagnostics,
-            *check_paths(pipeline, graph, options, channel_name),
-            *check_templates(graph),
-            *check_destinations(written),
-            *check_dead_letters(pipeline, graph, written),
-            *check_patterns(graph),
-            *layouts.diagnostics,
-            *storage.diagnostics,
-        ]
-    )
-    if any(d.is_error for d in diagnostics) or storage.settings is None:
-        return Compiled(None, diagnostics)
+    found += check_paths(pipeline, graph, options, channel_name)
+    found += [*check_templates(graph), *check_patterns(graph), *check_destinations(written)]
+    found += check_dead_letters(pipeline, graph, written)
+
+    found = in_reading_order(found)
+    if any(d.is_error for d in found) or storage.settings is None:
+        return Compiled(None, found)
     plan = Plan(
-        pipeline,
-        graph,
-        bound.nodes,
-        registry,
-        options,
-        joins.by_node,
-        layouts.by_node,
-        dead_letters(pipeline, graph, options.base_dir),
-        storage.settings,
-        channel_name,
-        expansion.parameters,
+        pipeline=pipeline,
+        path=path,
+        text=loaded.text,
+        options=options,
+        channel=channel_name,
+        graph=graph,
+        nodes=bound.nodes,
+        registry=registry,
+        parameters=expansion.parameters,
+        correlation=correlation,
+        orders=orders,
+        windows=windows,
+        event_times=event_times,
+        joins=joins.by_node,
+        required=plan_required(graph, bound.nodes, windows, correlation, pipeline.error_handling),
+        layouts=layouts.by_node,
+        dead_letters=dead_letters(pipeline, graph, options.base_dir),
+        storage=storage.settings,
     )
-    return Compiled(plan, diagnostics)
+    return Compiled(plan, found)
+
+
+def _rules_path(pipeline: Pipeline, options: Options) -> Path:
+    if options.rules_path:
+        return options.rules_path
+    return options.base_dir / (pipeline.pipeline.rules_path or DEFAULT_RULES_PATH)

@@ -53,11 +53,6 @@ class Body:
     calls: Mapping[str, Called]
     """The composition calls among the nodes that could be expanded, by node name."""
 
-    def walk(self) -> Iterator[Body]:
-        yield self
-        for call in self.calls.values():
-            yield from call.body.walk()
-
 
 @dataclass(frozen=True, eq=False)
 class Called:
@@ -315,7 +310,7 @@ class _Expander:
             ]
             for layer, reason in misfits:
                 message = f"'{name}' of '{site.name}': {reason}"
-                self._report(outer, "E052", message, layer.location, None, (label,))
+                self._report(outer, "E052", message, layer.location, _FIT, (label,))
             if parameter.required and not provenance.layers:
                 message = f"parameter '{name}' of '{node.use}' has no value"
                 help = f"add 'config: {{ {name}: … }}'"
@@ -343,7 +338,7 @@ class _Expander:
                 if not isinstance(layer.value, str) or not layer.value:
                     message = f"'{name}' of '{site.name}': expected a path, "
                     message += f"found {found(layer.value)}"
-                    self._report(outer, "E052", message, layer.location, None, (label,))
+                    self._report(outer, "E052", message, layer.location, _FIT, (label,))
             if resource.required and not layers:
                 message = f"resource '{name}' of '{node.use}' is not given"
                 help = f"add 'resources: {{ {name}: … }}'"
@@ -421,6 +416,7 @@ def _written(node: CompositionNode, name: str, parameter: Parameter) -> Iterator
         yield Layer(Origin.CALL_SITE, node.config[name], node.at("config", name))
 
 
+_FIT = "change the value, or what the composition accepts"
 _SETTINGS = (
     ("inputs", "inputs", "input port"),
     ("outputs", "outputs", "output port"),
@@ -514,14 +510,13 @@ def _output_problems(call: Call, nodes: Mapping[str, Planned]) -> Iterator[Diagn
                 )
 
 
-def _misfit(column: Column, found: Type | None) -> str | None:
+def _misfit(column: Column, actual: Type | None) -> str | None:
     """What keeps a column from being the declared one."""
-    if found is None:
+    if actual is None:
         return "has none of that name"
-    kinds = column.type.nullable().kinds
-    if found.is_any or not found.kinds & ~kinds:
+    if actual.is_any or not actual.kinds & ~column.type.nullable().kinds:
         return None
-    return f"has it as {found.noun}, not as {column.type.noun}"
+    return f"has it as {actual.noun}, not as {column.type.noun}"
 
 
 def _way_out(column: Column, known: Row) -> str:

@@ -71,8 +71,6 @@ class CallScope:
     """The calls that led here, the innermost first."""
     config: Mapping[str, object] = field(default_factory=dict)
     """The values of `$config`."""
-    imported: Mapping[str, frozenset[str]] | None = None
-    """The variables of the pipeline that the body may read, by scope; None for all."""
     opted_in: Mapping[str, frozenset[str]] | None = None
     """The variables of the caller that the body lists as its own; None in the pipeline itself."""
 

@@ -226,8 +226,7 @@ class _Flow:
             "E175",
             f"{read.shown} is read before the run, but only written during it",
             read.location,
-            help=f"add 'phase: init' to '{writer.unit.name}', or remove it from "
-            f"'{read.unit.name}' and what follows",
+            help=f"add 'phase: init' to '{writer.unit.name}', or read it during the run",
             also=(Label(writer.location, "written here"),),
         )
 
@@ -269,11 +268,11 @@ class _Flow:
     def init_consumers(self) -> Iterator[Diagnostic]:
         """E164: what runs before the run hands nothing on to it."""
         for unit in self.graph:
-            if not _is_init(unit):
+            phase = _init_phase(unit)
+            if phase is None:
                 continue
             for consumer, edge in self.graph.consumers(unit.name):
                 if not self._in_init_pass(consumer):
-                    phase = unit.node.config.at("phase")  # type: ignore[attr-defined]
                     yield consumer.problem(
                         "E164",
                         f"'{consumer.name}' reads from '{unit.name}', which only runs before "
@@ -286,12 +285,12 @@ class _Flow:
     @cached_property
     def _init_pass(self) -> frozenset[str]:
         """The nodes that work before the run: those of phase `init`, and what only feeds them."""
-        if not any(map(_is_init, self.graph)):
+        if not any(map(_init_phase, self.graph)):
             return frozenset()
         found: set[str] = set()
         for unit in reversed(list(self.graph)):
             consumers = [consumer.name for consumer, _ in self.graph.consumers(unit.name)]
-            if _is_init(unit) or (consumers and found.issuperset(consumers)):
+            if _init_phase(unit) or (consumers and found.issuperset(consumers)):
                 found.add(unit.name)
         return frozenset(found)
 
@@ -299,9 +298,12 @@ class _Flow:
         return unit.name in self._init_pass
 
 
-def _is_init(unit: Unit) -> bool:
+def _init_phase(unit: Unit) -> Location | None:
+    """Where a node says that it runs before the run, if it does."""
     node = unit.node
-    return isinstance(node, StateNode | TransformNode) and node.config.phase == "init"
+    if isinstance(node, StateNode | TransformNode) and node.config.phase == "init":
+        return node.config.at("phase")
+    return None
 
 
 def _input_name(edge: Edge) -> str:

@@ -32,13 +32,9 @@ class Registry:
         found: Mapping[str, Variable] = getattr(self, name)
         return found
 
-    def types(self, scope: str, visible: frozenset[str] | None = None) -> dict[str, Type]:
-        """The types of a scope's variables, as far as they are visible."""
-        return {
-            name: _read_type(variable)
-            for name, variable in self._readable(scope).items()
-            if visible is None or name in visible
-        }
+    def types(self, scope: str) -> dict[str, Type]:
+        """The types of a scope's variables."""
+        return {name: _read_type(variable) for name, variable in self._readable(scope).items()}
 
     def _readable(self, scope: str) -> dict[str, Variable | Type]:
         declared = dict[str, Variable | Type](self.scope(scope))

@@ -31,13 +31,18 @@ UNCONNECTED = ".."
 """Upstream of an input that reads from an optional port to which no node is connected."""
 
 
-def wire(body: Body) -> tuple[Graph, list[Diagnostic]]:
-    """The graph of all nodes that can be placed, and everything wrong with the wiring."""
-    wiring = _Wiring()
+def wire(body: Body, unread: frozenset[str] = frozenset()) -> tuple[Graph, list[Diagnostic]]:
+    """The graph of all nodes that can be placed, and everything wrong with the wiring.
+
+    Nothing is said about references to `unread` nodes, which exist but could not be read.
+    """
+    wiring = _Wiring(unread)
     wiring.place(_Place(body, {node.name: node for node in reversed(body.nodes)}))
     units, problems = _connected(list(wiring.units.values()))
     ordered, cycles = in_planning_order(units)
-    problems = [*wiring.problems, *problems, *map(_cycle_problem, cycles)]
+    # A node that reads from itself was reported as that already.
+    circles = (cycle for cycle in cycles if len(cycle) > 1)
+    problems = [*wiring.problems, *problems, *map(_cycle_problem, circles)]
     return Graph({unit.name: unit for unit in ordered}, wiring.calls), problems
 
 
@@ -81,6 +86,7 @@ class _Target:
 
 @dataclass
 class _Wiring:
+    unread: frozenset[str]
     units: dict[str, Unit] = field(default_factory=dict)
     calls: dict[str, Call] = field(default_factory=dict)
     problems: list[Diagnostic] = field(default_factory=list)
@@ -154,6 +160,8 @@ class _Wiring:
     def _edge(
         self, place: _Place, ref: Ref, location: Location, shown: str, reader: str = ""
     ) -> Edge:
+        if place.outer is None and ref.node in self.unread:
+            return Edge("", UNKNOWN, None, location)
         problem = _reference_problem(place, ref, location, shown, reader)
         if problem:
             self.problems.append(problem)
@@ -174,9 +182,14 @@ class _Wiring:
         seen: frozenset[tuple[_Place, Ref]],
     ) -> _Target:
         if (place, ref) in seen:
-            help = "connect one of the calls to a node"
-            message = "these compositions hand their input on to each other in a circle"
-            self.problems.append(place.scope.problem("E003", message, location, help=help))
+            problem = place.scope.problem(
+                "E003",
+                "these compositions hand their input on to each other in a circle",
+                location,
+                help="connect one of the calls to a node",
+            )
+            if problem not in self.problems:
+                self.problems.append(problem)
             return _Target(UNKNOWN)
         seen |= {(place, ref)}
         if ref.node in place.ports:

@@ -10,7 +10,20 @@ from typing import TypeAlias, TypeVar
 
 from clinker.cxl.builtins.declare import Builtin, Param, Returns
 from clinker.cxl.failure import Failure, FailureKind
-from clinker.cxl.types import ANY, BOOL, FLOAT, INT, NO_KIND, NUMERIC, Kind, Type, array_of
+from clinker.cxl.types import (
+    ANY,
+    BOOL,
+    DATE,
+    DATETIME,
+    FLOAT,
+    INT,
+    NO_KIND,
+    NUMERIC,
+    STRING,
+    Kind,
+    Type,
+    array_of,
+)
 from clinker.cxl.values import Value, checked_int, kind_of, sort_key
 
 AGGREGATES: dict[str, Aggregate] = {}
@@ -65,18 +78,22 @@ def without_nulls(values: Iterable[Value]) -> list[Value]:
     return [value for value in values if value is not None]
 
 
+ORDERED = NUMERIC | STRING | DATE | DATETIME | BOOL
+
+
 def exact_sum(numbers: Sequence[float]) -> float:
     """The sum of floats, rounded once: the same in whatever order they come."""
+    beyond = {number for number in numbers if not math.isfinite(number)}
+    if beyond:
+        return sum(beyond)
     try:
         return math.fsum(numbers)
-    except (OverflowError, ValueError):  # a partial sum left the range, or inf met -inf
-        if any(not math.isfinite(n) for n in numbers):
-            return sum(numbers)
-    total = sum(map(Fraction, numbers), Fraction())
+    except OverflowError:  # a partial sum left the range, though the whole may not
+        total = sum(map(Fraction, numbers), Fraction())
     try:
         return float(total)
     except OverflowError:
-        return math.copysign(math.inf, total)
+        return math.inf if total > 0 else -math.inf
 
 
 @aggregate(
@@ -132,7 +149,7 @@ def average(values: Sequence[Number | None]) -> Value:
     return exact_sum(numbers) / len(numbers) if numbers else None
 
 
-@aggregate("min", one_of_them, params=[Param("value", ANY)], fails=[FailureKind.AGGREGATE_TYPE])
+@aggregate("min", one_of_them, params=[Param("value", ORDERED)], fails=[FailureKind.AGGREGATE_TYPE])
 def smallest(values: Sequence[Value]) -> Value:
     """The smallest value: of numbers, texts, dates or booleans. Nulls are skipped.
 
@@ -145,7 +162,7 @@ def smallest(values: Sequence[Value]) -> Value:
     return min(found, key=sort_key, default=None)
 
 
-@aggregate("max", one_of_them, params=[Param("value", ANY)], fails=[FailureKind.AGGREGATE_TYPE])
+@aggregate("max", one_of_them, params=[Param("value", ORDERED)], fails=[FailureKind.AGGREGATE_TYPE])
 def largest(values: Sequence[Value]) -> Value:
     """The largest value: of numbers, texts, dates or booleans. Nulls are skipped.
 

@@ -77,6 +77,7 @@ def window(
 
 _FIELD = Param("field", ANY)
 _NUMBER = Param("field", NUMERIC)
+_ORDERED = Param("field", aggregates.ORDERED)
 _PREDICATE = Param("predicate", BOOL)
 _OFFSET = Param("n", INT)
 
@@ -131,7 +132,7 @@ def running_average(view: View, values: Sequence[Number | None]) -> Value:
     "min",
     Shape.VALUES,
     aggregates.one_of_them,
-    params=[_FIELD],
+    params=[_ORDERED],
     fails=[FailureKind.AGGREGATE_TYPE],
 )
 def running_min(view: View, values: Sequence[Value]) -> Value:
@@ -147,7 +148,7 @@ def running_min(view: View, values: Sequence[Value]) -> Value:
     "max",
     Shape.VALUES,
     aggregates.one_of_them,
-    params=[_FIELD],
+    params=[_ORDERED],
     fails=[FailureKind.AGGREGATE_TYPE],
 )
 def running_max(view: View, values: Sequence[Value]) -> Value:
