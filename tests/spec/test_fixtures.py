@@ -1,12 +1,11 @@
 """Every example of the user guide, and every error its text promises.
 
-`fixtures/README.md` says how they are organized. `compile_fixture` is the only function that knows
-how far a fixture is compiled; today it loads the configuration files.
+`fixtures/README.md` says how they are organized.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -14,14 +13,10 @@ from typing import Any
 import pytest
 from ruamel.yaml import YAML
 
-from clinker.config import (
-    load_channel,
-    load_composition,
-    load_pipeline,
-    load_schema_file,
-    load_workspace,
-)
 from clinker.diagnostics import Diagnostic, errors
+from clinker.plan.compile import Compiled, Plan, compile_pipeline
+from clinker.plan.options import Options
+from clinker.plan.planned import PlannedCombine, PlannedRoute
 
 FIXTURES = Path(__file__).parent / "fixtures"
 
@@ -93,22 +88,18 @@ def name_of(fixture: Fixture) -> str:
     return fixture.name
 
 
-def compile_fixture(fixture: Fixture) -> list[Diagnostic]:
-    """Everything there is to say about a fixture before it is run.
-
-    To plug in the compiler, replace this body; `args`, `env` and `channel` are the fixture's own.
-    """
+def compiled(fixture: Fixture) -> Compiled:
+    args = fixture.expect.get("args", [])
+    rules = args[args.index("--rules-path") + 1] if "--rules-path" in args else None
+    options = Options(
+        base_dir=fixture.folder,
+        channel=fixture.channel,
+        rules_path=fixture.folder / rules if rules else None,
+        allow_absolute_paths="--allow-absolute-paths" in args,
+        variables=dict(fixture.env),
+    )
     pipeline = fixture.pipeline
-    found = list(load_pipeline(pipeline.read_bytes(), fixture.env, pipeline.name).diagnostics)
-    if fixture.channel:
-        found += load_channel(fixture.channel.read_bytes(), fixture.channel.name).diagnostics
-    for path in fixture.files(".comp.yaml"):
-        found += load_composition(path.read_bytes(), path.name).diagnostics
-    for path in fixture.files(".schema.yaml"):
-        found += load_schema_file(path.read_bytes(), path.name).diagnostics
-    for path in fixture.files("clinker.toml"):
-        found += load_workspace(path.read_bytes(), path.name).diagnostics
-    return found
+    return compile_pipeline(pipeline.read_bytes(), pipeline.name, options)
 
 
 def brief(diagnostic: Diagnostic) -> str:
@@ -118,17 +109,74 @@ def brief(diagnostic: Diagnostic) -> str:
 
 @pytest.mark.parametrize("fixture", GOOD, ids=name_of)
 def test_compiles(fixture: Fixture) -> None:
-    found = compile_fixture(fixture)
+    found = compiled(fixture).diagnostics
     assert [brief(d) for d in errors(found)] == []
-    expected = [*fixture.expect.get("warnings", []), *fixture.expect.get("may_warn", [])]
-    assert [brief(d) for d in found if d.code not in expected] == []
+    promised = fixture.expect.get("warnings", [])
+    assert [code for code in promised if code not in [d.code for d in found]] == []
+    expected = [*promised, *fixture.expect.get("may_warn", [])]
+    texts = fixture.expect.get("warning_texts", [])
+    surprising = [d for d in found if d.code not in expected]
+    assert [brief(d) for d in surprising if not any(t in d.message for t in texts)] == []
+
+
+def columns(plan: Plan, name: str) -> list[str]:
+    call = plan.graph.calls.get(f"{name}/")
+    if name in plan.projections:
+        return [column.name for column in plan.projections[name]]
+    node = plan.nodes[next(iter(call.outputs.values())).upstream if call else name]
+    return list(node.row.columns)
+
+
+def predicates(plan: Plan, name: str) -> dict[str, int]:
+    kinds = ("equalities", "ranges", "residuals")
+    return {k: sum(len(getattr(step, k)) for step in plan.joins[name].steps) for k in kinds}
+
+
+def ports(plan: Plan, name: str) -> list[str]:
+    node = plan.nodes[name]
+    assert isinstance(node, PlannedRoute)
+    return [*node.conditions, node.default]
+
+
+def driver(plan: Plan, name: str) -> str:
+    node = plan.nodes[name]
+    assert isinstance(node, PlannedCombine)
+    return node.driver
+
+
+def correlation_keys(plan: Plan, name: str) -> list[str]:
+    return list(plan.correlation.visible[name].fields)
+
+
+def strategy(plan: Plan, name: str) -> str:
+    return plan.orders.strategies[name].chosen
+
+
+@pytest.mark.parametrize(
+    "check",
+    [columns, predicates, ports, driver, correlation_keys, strategy],
+    ids=lambda check: check.__name__,
+)
+def test_plans_are_as_promised(check: Callable[[Plan, str], object]) -> None:
+    wrong: list[object] = []
+    checked = 0
+    for fixture in GOOD:
+        expected = fixture.expect.get("checks", {}).get(check.__name__, {})
+        plan = compiled(fixture).plan if expected else None
+        for name, wanted in expected.items():
+            assert plan
+            checked += 1
+            found = check(plan, name)
+            if found != wanted:
+                wrong.append((fixture.name, name, found, wanted))
+    assert wrong == []
+    assert checked
 
 
 @pytest.mark.parametrize("fixture", BAD, ids=name_of)
-def test_does_not_crash(fixture: Fixture) -> None:
-    for diagnostic in compile_fixture(fixture):
-        assert diagnostic.code
-        assert diagnostic.message
+def test_fails_as_promised(fixture: Fixture) -> None:
+    found = [d.code for d in errors(compiled(fixture).diagnostics)]
+    assert set(found) & set(fixture.expect["codes"]), found
 
 
 @pytest.mark.parametrize("fixture", ALL, ids=name_of)

@@ -5,11 +5,14 @@ from __future__ import annotations
 import os
 import sys
 from argparse import Namespace
+from datetime import UTC, datetime
 from pathlib import Path
 
 from clinker.cli.cxl_check import report
 from clinker.cli.exits import CONFIGURATION, IO, OK, USAGE, CommandError
+from clinker.diagnostics import in_reading_order
 from clinker.plan.compile import Compiled, compile_pipeline
+from clinker.plan.files import check_inputs
 from clinker.plan.options import Options, Preview
 
 
@@ -17,7 +20,12 @@ def run(args: Namespace) -> int:
     if args.dry_run_output and not args.dry_run_n:
         raise CommandError("--dry-run-output needs -n, the number of records", USAGE)
     compiled = compile_file(args.config, options(args))
-    if report(compiled.diagnostics, args.format) or compiled.plan is None:
+    found = compiled.diagnostics
+    if compiled.plan and args.dry_run:
+        found = in_reading_order(
+            [*found, *check_inputs(compiled.plan.graph, compiled.plan.options, datetime.now(UTC))]
+        )
+    if report(found, args.format) or compiled.plan is None:
         return CONFIGURATION
     if args.explain:
         from clinker.plan.explain import explain

@@ -359,6 +359,8 @@ class _Binder:
         driver: str,
         context: Context,
     ) -> Attempt:
+        if not node.config.has("cxl"):
+            return Attempt(None, OPEN_ROW, {})
         seen = _after_miss(rows, driver, node)
         source = node.config.text("cxl")
         attempt = self.program(unit, source, replace(context, qualifiers=seen), {"resolve": "E308"})
@@ -422,10 +424,22 @@ class _Binder:
             at = config.at("exclude", position)
             self.require_field(unit, name, upstream.row, at, "exclude")
         names = [name for name in names if name not in config.exclude]
+        for position, name in enumerate(config.include_metadata.keys):
+            if name not in upstream.meta and not upstream.row.is_open:
+                self.error(
+                    unit,
+                    "E200",
+                    f"include_metadata names '{name}', which no node before sets",
+                    config.include_metadata.at("keys", position),
+                    did_you_mean(name, upstream.meta) or "set it with `emit meta` in a transform",
+                )
         renamed = {field_: output for output, field_ in config.mapping.items()}
         for output, field_ in config.mapping.items():
             at = config.at("mapping", output)
             self.require_field(unit, field_, upstream.row, at, "mapping")
+        if config.split and config.split.group_key:
+            at = config.split.at("group_key")
+            self.require_field(unit, config.split.group_key, upstream.row, at, "split")
         for position, key in enumerate(config.sort_order):
             at = config.at("sort_order", position)
             self.require_field(unit, key.field, upstream.row, at, "sort_order")
@@ -483,7 +497,7 @@ def _difference(first: Row, other: Row) -> str | None:
 
 
 def _assignable(declared: Type) -> Type:
-    return Type(accepted_kinds(declared, iso_text=False))
+    return Type(accepted_kinds(declared.without_null(), iso_text=False))
 
 
 def type_of(value: object) -> Type:

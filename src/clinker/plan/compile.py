@@ -21,7 +21,8 @@ from clinker.plan.joins import Join, plan_joins
 from clinker.plan.options import Options
 from clinker.plan.ordering import Orders, plan_order
 from clinker.plan.paths import check_destinations, check_paths, check_templates, destinations
-from clinker.plan.planned import Planned
+from clinker.plan.planned import OutputColumn, Planned
+from clinker.plan.projection import plan_projections
 from clinker.plan.provenance import Parameters
 from clinker.plan.required import RequiredColumns, plan_required
 from clinker.plan.storage import StorageSettings, load_storage
@@ -56,6 +57,7 @@ class Plan:
     event_times: EventTimes
     joins: Mapping[str, Join]
     required: Mapping[str, RequiredColumns]
+    projections: Mapping[str, tuple[OutputColumn, ...]]
     layouts: Mapping[str, Layout]
     dead_letters: DeadLetters
     storage: StorageSettings
@@ -131,6 +133,7 @@ def compile_pipeline(content: bytes, name: str, options: Options) -> Compiled:
         event_times=event_times,
         joins=joins.by_node,
         required=plan_required(graph, bound.nodes, windows, correlation, pipeline.error_handling),
+        projections=plan_projections(graph, bound.nodes, correlation),
         layouts=layouts.by_node,
         dead_letters=dead_letters(pipeline, graph, options.base_dir),
         storage=storage.settings,

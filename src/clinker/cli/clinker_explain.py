@@ -1,0 +1,40 @@
+"""`clinker explain`"""
+
+from __future__ import annotations
+
+from argparse import Namespace
+
+from clinker.cli.clinker_run import compile_file, options
+from clinker.cli.cxl_check import report
+from clinker.cli.exits import CONFIGURATION, OK, USAGE, CommandError
+from clinker.diagnostics import codes
+
+
+def run(args: Namespace) -> int:
+    if args.code:
+        return _explain_code(args.code)
+    if not args.config:
+        raise CommandError("--field needs the pipeline file that calls the composition", USAGE)
+    return _explain_field(args)
+
+
+def _explain_code(code: str) -> int:
+    page = codes.page(code)
+    if page is None:
+        raise CommandError(codes.why_unknown(code), CONFIGURATION)
+    codes.print_page(page)
+    return OK
+
+
+def _explain_field(args: Namespace) -> int:
+    from clinker.plan.provenance import UnknownField, explain_field
+
+    compiled = compile_file(args.config, options(args))
+    if compiled.plan is None:
+        report(compiled.diagnostics, args.format)
+        return CONFIGURATION
+    try:
+        print(explain_field(compiled.plan.parameters, args.field))
+    except UnknownField as unknown:
+        raise CommandError(str(unknown), CONFIGURATION) from unknown
+    return OK
