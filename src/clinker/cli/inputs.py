@@ -16,6 +16,7 @@ from clinker.diagnostics import Source
 from clinker.diagnostics.render import render_text
 
 STANDARD_INPUT = "-"
+MAX_RECORD_NESTING = 256
 
 _SURROGATE = re.compile("[\ud800-\udfff]")
 
@@ -84,9 +85,25 @@ def parse_record(text: str) -> dict[str, Value]:
         raise InputError("invalid JSON record: nested too deeply") from problem
     if not isinstance(record, dict):
         raise InputError("--record must be a JSON object")
+    if _nests_deeper(record, MAX_RECORD_NESTING):
+        raise InputError(f"invalid JSON record: nested more than {MAX_RECORD_NESTING} levels deep")
     if _SURROGATE.search(json.dumps(record, ensure_ascii=False)):
         raise InputError("invalid JSON record: it holds half of a character")
     return record
+
+
+def _nests_deeper(value: Value, limit: int) -> bool:
+    level: list[Value] = [value]
+    for _ in range(limit):
+        containers = [item for item in level if isinstance(item, list | dict)]
+        level = [
+            inner
+            for item in containers
+            for inner in (item.values() if isinstance(item, dict) else item)
+        ]
+        if not level:
+            return False
+    return True
 
 
 def as_json(value: Value) -> object:

@@ -8,12 +8,13 @@ from __future__ import annotations
 import datetime as dt
 import enum
 from collections.abc import Iterator
-from dataclasses import dataclass, field, fields
+from dataclasses import field
 
 from clinker.diagnostics import Span
+from clinker.frozen import frozen
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Node:
     span: Span = field(compare=False, repr=False)
 
@@ -21,12 +22,12 @@ class Node:
 # Expressions
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Expr(Node):
     pass
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@frozen(eq=False)
 class Literal(Expr):
     value: bool | int | float | str | dt.date | None
 
@@ -42,29 +43,29 @@ class Literal(Expr):
         return hash((type(self.value), self.value))
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Name(Expr):
     """A bare identifier: a field, a variable or a binding."""
 
     name: str
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class It(Expr):
     """The parameter of a closure."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class This(Expr):
     """The current input record."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Now(Expr):
     pass
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class SystemRef(Expr):
     """`$namespace.name`"""
 
@@ -72,7 +73,7 @@ class SystemRef(Expr):
     name: str
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Member(Expr):
     """`object.name`, without parentheses."""
 
@@ -81,7 +82,7 @@ class Member(Expr):
     name_span: Span = field(compare=False, repr=False)
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Index(Expr):
     """`object[index]`"""
 
@@ -89,7 +90,7 @@ class Index(Expr):
     index: Expr
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class MethodCall(Expr):
     receiver: Expr
     method: str
@@ -97,7 +98,7 @@ class MethodCall(Expr):
     method_span: Span = field(compare=False, repr=False)
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class FunctionCall(Expr):
     """`name(args)`: an aggregate, or inside a module one of its functions."""
 
@@ -106,7 +107,7 @@ class FunctionCall(Expr):
     name_span: Span = field(compare=False, repr=False)
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class ModuleRef(Expr):
     """`alias::member`, a call when `args` is given."""
 
@@ -116,7 +117,7 @@ class ModuleRef(Expr):
     member_span: Span = field(compare=False, repr=False)
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class WindowCall(Expr):
     """`$window.function(args)`"""
 
@@ -125,12 +126,12 @@ class WindowCall(Expr):
     function_span: Span = field(compare=False, repr=False)
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Star(Expr):
     """The `*` of `count(*)`."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Closure(Expr):
     """`it => body`"""
 
@@ -169,13 +170,13 @@ ORDERING_OPS = frozenset(
 COMPARISON_OPS = EQUALITY_OPS | ORDERING_OPS
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Unary(Expr):
     op: UnaryOp
     operand: Expr
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Binary(Expr):
     op: BinaryOp
     left: Expr
@@ -183,7 +184,7 @@ class Binary(Expr):
     op_span: Span = field(compare=False, repr=False)
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Logic(Expr):
     """`a and b and c`: one node for the whole chain, however long."""
 
@@ -191,14 +192,14 @@ class Logic(Expr):
     operands: tuple[Expr, ...]
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class If(Expr):
     condition: Expr
     then: Expr
     otherwise: Expr | None
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Arm(Node):
     """`pattern => value`; the wildcard `_` has no pattern."""
 
@@ -206,24 +207,24 @@ class Arm(Node):
     value: Expr
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Match(Expr):
     subject: Expr | None
     arms: tuple[Arm, ...]
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class ArrayLiteral(Expr):
     items: tuple[Expr, ...]
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class MapEntry(Node):
     key: str
     value: Expr
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class MapLiteral(Expr):
     entries: tuple[MapEntry, ...]
 
@@ -231,33 +232,33 @@ class MapLiteral(Expr):
 # Statements
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Statement(Node):
     pass
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Let(Statement):
     name: str
     value: Expr
     name_span: Span = field(compare=False, repr=False)
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Emit(Statement):
     name: str
     value: Expr
     name_span: Span = field(compare=False, repr=False)
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class EmitMeta(Statement):
     name: str
     value: Expr
     name_span: Span = field(compare=False, repr=False)
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class EmitEach(Statement):
     binding: str
     source: Expr
@@ -266,12 +267,12 @@ class EmitEach(Statement):
     binding_span: Span = field(compare=False, repr=False)
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Filter(Statement):
     condition: Expr
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Distinct(Statement):
     """`by` is the key field; without one, the emitted fields are the key."""
 
@@ -286,14 +287,14 @@ class TraceLevel(enum.StrEnum):
     ERROR = "error"
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Trace(Statement):
     level: TraceLevel
     guard: Expr | None
     message: Expr
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Use(Statement):
     path: tuple[str, ...]
     alias: str | None
@@ -303,7 +304,7 @@ class Use(Statement):
         return self.alias or self.path[-1]
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Function(Statement):
     """`fn name(params) = body`, in a module."""
 
@@ -313,7 +314,7 @@ class Function(Statement):
     name_span: Span = field(compare=False, repr=False)
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Program(Node):
     statements: tuple[Statement, ...]
 
@@ -321,8 +322,8 @@ class Program(Node):
 def children(node: object) -> Iterator[Node]:
     """The nodes directly below a node."""
     if isinstance(node, Node):
-        for part in fields(node):
-            yield from _nodes(getattr(node, part.name))
+        for part in vars(node).values():
+            yield from _nodes(part)
 
 
 def _nodes(part: object) -> Iterator[Node]:

@@ -13,7 +13,7 @@ from bisect import bisect_left
 from collections import deque
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from decimal import Decimal
 
 from clinker.cxl import ast
@@ -155,7 +155,7 @@ class _Placement:
                     yield from self.blocks(node.subject)
                 yield self.block(node, node.arms)
             case _:
-                for child in _children(node):
+                for child in ast.children(node):
                     yield from self.blocks(child)
 
     def block(self, node: ast.Node, items: Sequence[ast.Node]) -> _Block:
@@ -163,14 +163,6 @@ class _Placement:
         first = items[0].span.start if items else end
         opening = self.tokens[bisect_left(self.token_starts, first) - 1]
         return _Block(node, items, opening.span.end, end)
-
-
-def _children(node: ast.Node) -> Iterator[ast.Node]:
-    for field in fields(node):
-        value = getattr(node, field.name)
-        for child in value if isinstance(value, tuple) else (value,):
-            if isinstance(child, ast.Node):
-                yield child
 
 
 # Precedence

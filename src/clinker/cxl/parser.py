@@ -6,6 +6,7 @@ next one and reports everything it finds in a single run.
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TypeVar
@@ -115,6 +116,7 @@ class _Parser:
         self.comments = lexed.comments
         self.diagnostics = lexed.diagnostics
         self.lexical = [d.primary.location.span.start for d in lexed.diagnostics if d.primary]
+        self.reported: set[Span] = set()
         self.broken_names: set[str] = set()
         self.defining: str | None = None
         self.at = 0
@@ -191,10 +193,12 @@ class _Parser:
     def report(self, message: str, span: Span, help: str | None = None) -> None:
         # What follows a lexical error is its consequence, and no place is reported twice.
         upto = max(span.end, self.token.span.start)
-        if any(self.previous_end() <= start <= upto for start in self.lexical):
+        nearest = bisect_left(self.lexical, self.previous_end())
+        if self.lexical[nearest : nearest + 1] and self.lexical[nearest] <= upto:
             return
-        if any(d.primary and d.primary.location == self.source.at(span) for d in self.diagnostics):
+        if span in self.reported:
             return
+        self.reported.add(span)
         label = Label(self.source.at(span))
         self.diagnostics.append(Diagnostic("parse", message, label, help=help))
 

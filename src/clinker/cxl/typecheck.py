@@ -117,6 +117,7 @@ class Checker:
         self.depth = 0
         self.fanned_out = False
         self.diagnostics: list[Diagnostic] = []
+        self.said: set[tuple[object, ...]] = set()
 
     # Findings
 
@@ -135,9 +136,10 @@ class Checker:
 
     def add(self, found: Diagnostic) -> None:
         """Keep a finding, unless the same was said of the same place, as for another call."""
-        if not any(
-            d.message == found.message and d.primary == found.primary for d in self.diagnostics
-        ):
+        place = found.primary.location if found.primary else None
+        key = (found.message, place and place.source, place and place.span)
+        if key not in self.said:
+            self.said.add(key)
             self.diagnostics.append(found)
 
     def warn(self, message: str, span: Span, help: str) -> None:

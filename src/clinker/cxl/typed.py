@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import enum
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field, fields
+from dataclasses import field
 from functools import cached_property
 
 from clinker.cxl.ast import BinaryOp, LogicOp, TraceLevel, UnaryOp
@@ -17,6 +17,7 @@ from clinker.cxl.failure import FailureKind
 from clinker.cxl.types import Kind, Type
 from clinker.cxl.values import Value
 from clinker.diagnostics import Diagnostic, Location
+from clinker.frozen import frozen
 
 
 class Role(enum.Enum):
@@ -29,7 +30,7 @@ class Role(enum.Enum):
     PARAMETER = enum.auto()
 
 
-@dataclass(frozen=True, eq=False)
+@frozen(eq=False)
 class Symbol:
     """One binding of a name. `definition` is the expression of a `let` or an `emit`."""
 
@@ -43,7 +44,7 @@ class Symbol:
         return self.definition is not None and self.definition.reads_window
 
 
-@dataclass(frozen=True, eq=False, kw_only=True)
+@frozen(eq=False, kw_only=True)
 class Expr:
     type: Type
     location: Location = field(repr=False)
@@ -52,8 +53,8 @@ class Expr:
 
     def children(self) -> Iterator[Expr]:
         """The expressions this one is made of."""
-        for part in fields(self):
-            yield from _expressions(getattr(self, part.name))
+        for part in list(vars(self).values()):
+            yield from _expressions(part)
 
     def walk(self) -> Iterator[Expr]:
         """This expression and everything in it; definitions of symbols are not entered."""
@@ -113,17 +114,17 @@ def _expressions(part: object) -> Iterator[Expr]:
             yield from _expressions(item)
 
 
-@dataclass(frozen=True, eq=False, kw_only=True)
+@frozen(eq=False, kw_only=True)
 class Broken(Expr):
     """Stands for an expression that was reported; programs with one are never handed out."""
 
 
-@dataclass(frozen=True, eq=False, kw_only=True)
+@frozen(eq=False, kw_only=True)
 class Literal(Expr):
     value: Value
 
 
-@dataclass(frozen=True, eq=False, kw_only=True)
+@frozen(eq=False, kw_only=True)
 class Field(Expr):
     """A column of the input record, or of one input of a combine."""
 
@@ -131,7 +132,7 @@ class Field(Expr):
     qualifier: str | None = None
 
 
-@dataclass(frozen=True, eq=False, kw_only=True)
+@frozen(eq=False, kw_only=True)
 class Local(Expr):
     symbol: Symbol
 
@@ -141,7 +142,7 @@ class Local(Expr):
         return definition.free_symbols if definition else frozenset({self.symbol})
 
 
-@dataclass(frozen=True, eq=False, kw_only=True)
+@frozen(eq=False, kw_only=True)
 class System(Expr):
     """`$namespace.path`"""
 
@@ -149,45 +150,45 @@ class System(Expr):
     path: tuple[str, ...]
 
 
-@dataclass(frozen=True, eq=False, kw_only=True)
+@frozen(eq=False, kw_only=True)
 class Now(Expr):
     pass
 
 
-@dataclass(frozen=True, eq=False, kw_only=True)
+@frozen(eq=False, kw_only=True)
 class Unary(Expr):
     op: UnaryOp
     operand: Expr
 
 
-@dataclass(frozen=True, eq=False, kw_only=True)
+@frozen(eq=False, kw_only=True)
 class Binary(Expr):
     op: BinaryOp
     left: Expr
     right: Expr
 
 
-@dataclass(frozen=True, eq=False, kw_only=True)
+@frozen(eq=False, kw_only=True)
 class Logic(Expr):
     op: LogicOp
     operands: tuple[Expr, ...]
 
 
-@dataclass(frozen=True, eq=False, kw_only=True)
+@frozen(eq=False, kw_only=True)
 class Promote(Expr):
     """An Int as Float, or a Date as DateTime, as `type` says."""
 
     operand: Expr
 
 
-@dataclass(frozen=True, eq=False, kw_only=True)
+@frozen(eq=False, kw_only=True)
 class If(Expr):
     condition: Expr
     then: Expr
     otherwise: Expr | None
 
 
-@dataclass(frozen=True, eq=False, kw_only=True)
+@frozen(eq=False, kw_only=True)
 class Match(Expr):
     """Arms are (pattern, value); the wildcard has no pattern."""
 
@@ -195,7 +196,7 @@ class Match(Expr):
     arms: tuple[tuple[Expr | None, Expr], ...]
 
 
-@dataclass(frozen=True, eq=False, kw_only=True)
+@frozen(eq=False, kw_only=True)
 class Index(Expr):
     """`object[index]`, and `object.name` as an index by a literal key."""
 
@@ -203,7 +204,7 @@ class Index(Expr):
     index: Expr
 
 
-@dataclass(frozen=True, eq=False, kw_only=True)
+@frozen(eq=False, kw_only=True)
 class Closure(Expr):
     """`it => body`; its type is the body's."""
 
@@ -215,14 +216,14 @@ class Closure(Expr):
         return self.body.free_symbols - {self.it}
 
 
-@dataclass(frozen=True, eq=False, kw_only=True)
+@frozen(eq=False, kw_only=True)
 class Call(Expr):
     method: Method
     receiver: Expr
     args: tuple[Expr, ...]
 
 
-@dataclass(frozen=True, eq=False, kw_only=True)
+@frozen(eq=False, kw_only=True)
 class Inline(Expr):
     """A module function at its call: the arguments bound to its parameters, then its body."""
 
@@ -231,17 +232,17 @@ class Inline(Expr):
     body: Expr
 
 
-@dataclass(frozen=True, eq=False, kw_only=True)
+@frozen(eq=False, kw_only=True)
 class ArrayLiteral(Expr):
     items: tuple[Expr, ...]
 
 
-@dataclass(frozen=True, eq=False, kw_only=True)
+@frozen(eq=False, kw_only=True)
 class MapLiteral(Expr):
     entries: tuple[tuple[str, Expr], ...]
 
 
-@dataclass(frozen=True, eq=False, kw_only=True)
+@frozen(eq=False, kw_only=True)
 class Aggregate(Expr):
     """An aggregate over the records of a group; `args` are evaluated on each of them."""
 
@@ -253,7 +254,7 @@ class Aggregate(Expr):
         return self.own_fails.union(*(arg.fails_anew for arg in self.args))
 
 
-@dataclass(frozen=True, eq=False, kw_only=True)
+@frozen(eq=False, kw_only=True)
 class Window(Expr):
     """A window function; `argument` is evaluated on records of the window, not on this one."""
 
@@ -269,18 +270,18 @@ class Window(Expr):
 # Statements
 
 
-@dataclass(frozen=True, eq=False)
+@frozen(eq=False)
 class Statement:
     location: Location = field(repr=False)
 
 
-@dataclass(frozen=True, eq=False)
+@frozen(eq=False)
 class Let(Statement):
     symbol: Symbol
     value: Expr
 
 
-@dataclass(frozen=True, eq=False)
+@frozen(eq=False)
 class Emit(Statement):
     symbol: Symbol
     value: Expr
@@ -290,13 +291,13 @@ class Emit(Statement):
         return self.symbol.name
 
 
-@dataclass(frozen=True, eq=False)
+@frozen(eq=False)
 class EmitMeta(Statement):
     name: str
     value: Expr
 
 
-@dataclass(frozen=True, eq=False)
+@frozen(eq=False)
 class EmitEach(Statement):
     element: Symbol
     source: Expr
@@ -304,26 +305,26 @@ class EmitEach(Statement):
     body: tuple[Statement, ...]
 
 
-@dataclass(frozen=True, eq=False)
+@frozen(eq=False)
 class Filter(Statement):
     condition: Expr
 
 
-@dataclass(frozen=True, eq=False)
+@frozen(eq=False)
 class Distinct(Statement):
     """Records equal in all of `keys` are duplicates; without keys, those equal in every field."""
 
     keys: tuple[Expr, ...] | None
 
 
-@dataclass(frozen=True, eq=False)
+@frozen(eq=False)
 class Trace(Statement):
     level: TraceLevel
     guard: Expr | None
     message: Expr
 
 
-@dataclass(frozen=True, eq=False)
+@frozen(eq=False)
 class Program:
     """A checked program and what the rest of the system asks about it."""
 
@@ -415,5 +416,5 @@ def _emitted_records(
 
 
 def _statement_expressions(statement: Statement) -> Iterator[Expr]:
-    for part in fields(statement):
-        yield from _expressions(getattr(statement, part.name))
+    for part in vars(statement).values():
+        yield from _expressions(part)

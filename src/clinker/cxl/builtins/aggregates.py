@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import datetime as dt
 import math
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import TypeAlias, TypeVar
+from typing import Any, TypeAlias, TypeVar
 
 from clinker.cxl.builtins.declare import Builtin, Param, Returns
 from clinker.cxl.failure import Failure, FailureKind
@@ -159,7 +160,7 @@ def smallest(values: Sequence[Value]) -> Value:
     "apple"
     """
     found = _comparable("min", values)
-    return min(found, key=sort_key, default=None)
+    return min(found, key=_rank, default=None)
 
 
 @aggregate("max", one_of_them, params=[Param("value", ORDERED)], fails=[FailureKind.AGGREGATE_TYPE])
@@ -172,7 +173,16 @@ def largest(values: Sequence[Value]) -> Value:
     null
     """
     found = _comparable("max", values)
-    return max(found, key=sort_key, default=None)
+    return max(found, key=_rank, default=None)
+
+
+def _rank(value: Value) -> tuple[Any, ...]:
+    """A total order in which nothing ties, so that extremes do not depend on the order of records.
+
+    -0.0 is below 0.0, an Int below the equal Float, a Date below its midnight.
+    """
+    sign = math.copysign(1.0, value) if isinstance(value, float) else 0.0
+    return (*sort_key(value)[:2], sign, isinstance(value, float | dt.datetime))
 
 
 _ORDERED = (

@@ -1,0 +1,186 @@
+"""The `clinker` command as a user meets it."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from clinker.cli.clinker import main
+
+CLINKER = str(Path(sys.executable).with_name("clinker"))
+
+PIPELINE = """\
+pipeline:
+  name: orders
+nodes:
+  - type: source
+    name: orders
+    config:
+      type: csv
+      path: orders.csv
+      schema:
+        - { name: id, type: int }
+        - { name: amount, type: float }
+  - type: transform
+    name: priced
+    input: orders
+    config:
+      cxl: |
+        emit gross = amount * 1.2
+  - type: output
+    name: result
+    input: priced
+    config: { type: csv, path: result.csv }
+"""
+
+Command = Callable[..., tuple[int, str, str]]
+
+
+@pytest.fixture
+def clinker(capsys: pytest.CaptureFixture[str]) -> Command:
+    def run(*args: str) -> tuple[int, str, str]:
+        try:
+            code = main(args)
+        except SystemExit as stop:
+            code = int(stop.code or 0)
+        captured = capsys.readouterr()
+        return code, captured.out, captured.err
+
+    return run
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    (tmp_path / "pipeline.yaml").write_text(PIPELINE)
+    (tmp_path / "orders.csv").write_text("id,amount\n1,2.5\n")
+    return tmp_path
+
+
+def test_dry_run_accepts_a_pipeline(clinker: Command, folder: Path) -> None:
+    path = str(folder / "pipeline.yaml")
+    code, out, err = clinker("run", path, "--dry-run")
+    assert (code, err) == (0, "")
+    assert out == f"ok: {path} is valid (1 inputs, 1 outputs, 1 nodes between them)\n"
+    assert sorted(p.name for p in folder.iterdir()) == ["orders.csv", "pipeline.yaml"]
+
+
+def test_dry_run_points_into_the_file(clinker: Command, folder: Path) -> None:
+    path = folder / "pipeline.yaml"
+    path.write_text(PIPELINE.replace("amount * 1.2", "amuont * 1.2"))
+    code, out, err = clinker("run", str(path), "--dry-run")
+    assert (code, out) == (1, "")
+    assert err == (
+        f"error[E200]: unknown field 'amuont' (at {path}:17)\n"
+        "   17 |         emit gross = amuont * 1.2\n"
+        "      |                      ^^^^^^\n"
+        "  help: did you mean 'amount'?\n"
+    )
+
+
+def test_all_errors_are_reported_at_once(clinker: Command, folder: Path) -> None:
+    path = folder / "pipeline.yaml"
+    broken = PIPELINE.replace("amount * 1.2", "amuont * 1.2")
+    broken = broken.replace(
+        "    name: result\n    input: priced", "    name: result\n    inputt: priced"
+    )
+    broken = broken.replace("type: int", "type: integr")
+    path.write_text(broken)
+    _, out, _ = clinker("run", str(path), "--dry-run", "--format", "json")
+    found = [(d["code"], d["primary"]["start"]["line"]) for d in json.loads(out)]
+    assert found == [("E014", 10), ("E005", 20), ("E006", 18)] or {c for c, _ in found} >= {
+        "E014",
+        "E005",
+    }
+
+
+def test_a_missing_input_is_found_by_a_dry_run(clinker: Command, folder: Path) -> None:
+    (folder / "orders.csv").unlink()
+    code, _, err = clinker("run", str(folder / "pipeline.yaml"), "--dry-run")
+    assert code == 1
+    assert "error[E216]" in err
+
+
+@pytest.mark.parametrize(
+    ("args", "code", "message"),
+    [
+        (["run", "nowhere.yaml", "--dry-run"], 4, "cannot read 'nowhere.yaml'"),
+        (["run"], 2, "the following arguments are required: CONFIG"),
+        (["run", "p.yaml", "--threads", "0"], 2, "'0' is not a whole number of 1 or more"),
+        (["run", "p.yaml", "--memory-limit", "lots"], 2, "'lots' is not a size such as 512M"),
+        (["run", "p.yaml", "--log-level", "loud"], 2, "invalid choice: 'loud'"),
+        (["run", "p.yaml", "--explain", "pdf"], 2, "invalid choice: 'pdf'"),
+        (["run", "p.yaml", "--dry-run-output", "x"], 2, "--dry-run-output needs -n"),
+        (["explain"], 2, "one of the arguments --code --field is required"),
+        (["explain", "--code", "E999"], 1, "E999"),
+        (["explain", "--field", "a.b"], 2, "--field needs the pipeline file"),
+        (["metrics"], 2, "required: ACTION"),
+        (["metrics", "collect", "--spool-dir", "none", "--output-file", "x"], 4, "does not exist"),
+    ],
+)
+def test_wrong_usage(clinker: Command, args: list[str], code: int, message: str) -> None:
+    found, out, err = clinker(*args)
+    assert (found, out) == (code, "")
+    assert message in err
+
+
+def test_explain_prints_the_page_of_a_code(clinker: Command) -> None:
+    code, out, _ = clinker("explain", "--code", "e153")
+    assert code == 0
+    assert out.startswith("E153")
+    assert "correlation" in out
+
+
+def test_schema_prints_json_schema(clinker: Command) -> None:
+    code, out, _ = clinker("schema")
+    assert code == 0
+    assert json.loads(out)["$schema"] == "https://json-schema.org/draft/2020-12/schema"
+
+
+def test_metrics_are_collected_in_the_order_of_the_runs(clinker: Command, tmp_path: Path) -> None:
+    spool, archive = tmp_path / "spool", tmp_path / "archive.ndjson"
+    spool.mkdir()
+    for name, execution in (("b", "0002"), ("a", "0003"), ("c", "0001")):
+        report = {"schema_version": 3, "execution_id": execution, "pipeline_name": name}
+        (spool / f"{name}.json").write_text(json.dumps(report))
+    (spool / "old.json").write_text('{"schema_version": 1}')
+    (spool / "broken.json").write_text("{")
+    args = ("metrics", "collect", "--spool-dir", str(spool), "--output-file", str(archive))
+    code, out, err = clinker(*args, "--dry-run")
+    assert code == 0
+    assert out.startswith(f"Would collect 3 file(s) from {spool}\n")
+    assert err.count("is skipped") == 2
+    assert not archive.exists()
+    code, out, _ = clinker(*args, "--delete-after-collect")
+    assert (code, out) == (0, f"Collected 3 file(s) → {archive}\n")
+    collected = [json.loads(line)["execution_id"] for line in archive.read_text().splitlines()]
+    assert collected == ["0001", "0002", "0003"]
+    assert sorted(p.name for p in spool.iterdir()) == ["broken.json", "old.json"]
+
+
+def test_compiling_never_imports_spark(folder: Path) -> None:
+    script = (
+        "import sys; from clinker.cli.clinker import main;"
+        f"main(['run', {str(folder / 'pipeline.yaml')!r}, '--dry-run']);"
+        "print('pyspark' in sys.modules)"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", script], capture_output=True, text=True, check=True
+    )
+    assert done.stdout.splitlines()[-1] == "False"
+
+
+def test_a_dry_run_is_interactive(folder: Path) -> None:
+    def cpu_seconds() -> float:
+        command = [CLINKER, "run", str(folder / "pipeline.yaml"), "--dry-run"]
+        started = subprocess.Popen(command, stdout=subprocess.DEVNULL)
+        usage = os.wait4(started.pid, 0)[2]
+        return usage.ru_utime + usage.ru_stime
+
+    # Processor time, so that a busy machine does not count; on an idle one it is the wall time.
+    assert min(cpu_seconds() for _ in range(3)) < 1.0
