@@ -258,7 +258,7 @@ def method_name(method: Method) -> str:
 def test_every_method_keeps_every_promise(method: Method) -> None:
     tally: Counter[str] = Counter()
 
-    @examples(25)
+    @examples(20)
     @given(tp.method_cases(method))
     def count(case: tp.Case) -> None:
         program = compiled(case.text, row_context(case.columns))
@@ -415,7 +415,7 @@ def shuffled_records(draw: st.DrawFn) -> tuple[list[tp.Record], list[tp.Record]]
 def test_aggregates_do_not_depend_on_the_order_of_records(call: str) -> None:
     program = aggregate_program(f"emit result = {call}")
 
-    @examples(60)
+    @examples(30)
     @given(shuffled_records())
     def holds(records: tuple[list[tp.Record], list[tp.Record]]) -> None:
         first, second = (grouped_text(program.run(order)) for order in records)
@@ -542,7 +542,7 @@ NULL_PASSING = [method for method in tp.ALL_METHODS if not method.takes_null]
 def test_a_method_of_null_is_null(method: Method) -> None:
     receivers = [method.receiver.nullable(), ANY]
 
-    @examples(12)
+    @examples(8)
     @given(null_calls(method), st.sampled_from(receivers), st.data())
     def holds(text: str, receiver: Type, data: st.DataObject) -> None:
         columns = {**tp.COLUMNS, "nothing": receiver}

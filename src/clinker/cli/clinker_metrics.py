@@ -6,15 +6,15 @@ import json
 import os
 import sys
 from argparse import Namespace
-from dataclasses import dataclass
 from pathlib import Path
 
 from clinker.cli.exits import IO, OK, CommandError
+from clinker.frozen import frozen
 
 SCHEMA_VERSION = 3
 
 
-@dataclass(frozen=True)
+@frozen
 class Report:
     """The metrics of one run and the file they were found in."""
 

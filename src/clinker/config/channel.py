@@ -61,9 +61,9 @@ class Channel(Model):
     """A whole `.channel.yaml` file."""
 
     channel: ChannelHeader = Field(description="the channel's name and target")
-    config: Overlay = Field(default_factory=Overlay)
-    resources: Overlay = Field(default_factory=Overlay)
-    vars: ChannelVariables = Field(default_factory=ChannelVariables)
+    config: Overlay = Field(default_factory=Overlay.model_construct)
+    resources: Overlay = Field(default_factory=Overlay.model_construct)
+    vars: ChannelVariables = Field(default_factory=ChannelVariables.model_construct)
 
     def check(self) -> Iterator[Diagnostic]:
         if self.channel.targets_composition and self.has("vars"):

@@ -116,7 +116,7 @@ class Signature(Model):
     outputs: dict[str, OutputPort] = Field(default_factory=dict)
     config_schema: dict[str, Parameter] = Field(default_factory=dict)
     resources_schema: dict[str, Resource] = Field(default_factory=dict)
-    scoped_vars: ImportedVariables = Field(default_factory=ImportedVariables)
+    scoped_vars: ImportedVariables = Field(default_factory=ImportedVariables.model_construct)
 
 
 class Composition(Model):

@@ -44,7 +44,7 @@ class Dlq(SourceDlq):
 
 class ErrorHandling(Model):
     strategy: Literal["fail_fast", "continue", "best_effort"] = "fail_fast"
-    dlq: Dlq = Field(default_factory=Dlq)
+    dlq: Dlq = Field(default_factory=Dlq.model_construct)
     max_group_buffer: Positive = 100_000
     correlation_fanout_policy: FanoutPolicy = "any"
     correlation_key: tuple[Name, ...] = ()

@@ -9,11 +9,12 @@ from __future__ import annotations
 import re
 from bisect import bisect_right
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import NamedTuple
 
 from clinker.diagnostics import Diagnostic, Label, Source, Span
 from clinker.diagnostics.suggest import did_you_mean
+from clinker.frozen import frozen
 
 _PLACEHOLDER = re.compile(r"\$\$|\$\{(?P<body>[^}\n]*)(?P<close>\}?)")
 _NAME = re.compile(r"[A-Z_][A-Z0-9_]*")
@@ -26,7 +27,7 @@ class Replacement(NamedTuple):
     written: Span
 
 
-@dataclass(frozen=True, eq=False)
+@frozen(eq=False)
 class Expanded:
     """A text ready to be parsed, which remembers the file it was made from."""
 

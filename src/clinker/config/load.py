@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from typing import Generic, TypeVar
 
 from pydantic import TypeAdapter, ValidationError
@@ -28,13 +27,14 @@ from clinker.config.tree import Entry, MappingNode, Node, ScalarNode, SequenceNo
 from clinker.config.workspace import Workspace
 from clinker.config.yaml import parse_yaml
 from clinker.diagnostics import Diagnostic, Label, Source, Span, in_reading_order
+from clinker.frozen import frozen
 
 M = TypeVar("M", bound=Model)
 
 MAX_BYTES = 32 * 2**20
 
 
-@dataclass(frozen=True)
+@frozen
 class Loaded(Generic[M]):
     """What a file says, or None if it has errors, and what there is to say about it."""
 

@@ -58,11 +58,11 @@ class Settings(Model):
     """The `pipeline:` block."""
 
     name: Name = Field(description="the pipeline's name")
-    memory: Memory = Field(default_factory=Memory)
+    memory: Memory = Field(default_factory=Memory.model_construct)
     batch_size: Positive = DEFAULT_BATCH_SIZE
-    vars: Variables = Field(default_factory=Variables)
-    concurrency: Concurrency = Field(default_factory=Concurrency)
-    metrics: Metrics = Field(default_factory=Metrics)
+    vars: Variables = Field(default_factory=Variables.model_construct)
+    concurrency: Concurrency = Field(default_factory=Concurrency.model_construct)
+    metrics: Metrics = Field(default_factory=Metrics.model_construct)
     rules_path: Name | None = None
     date_formats: tuple[DatePattern, ...] = ()
     date_locale: Name | None = None
@@ -77,7 +77,7 @@ class Pipeline(Model):
     nodes: tuple[PipelineNode, ...] = Field(
         min_length=1, description="the list of nodes, from sources to outputs"
     )
-    error_handling: ErrorHandling = Field(default_factory=ErrorHandling)
+    error_handling: ErrorHandling = Field(default_factory=ErrorHandling.model_construct)
     notes: Any = Field(default=None, alias="_notes")
 
     def check(self) -> Iterator[Diagnostic]:

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Annotated, TypeAlias
 
 from pydantic import BeforeValidator, WithJsonSchema
 
 from clinker.config.errors import found, invalid
+from clinker.frozen import frozen
 
 
-@dataclass(frozen=True)
+@frozen
 class Ref:
     """A node, or one of the ports through which its records leave."""
 

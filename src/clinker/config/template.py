@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 from typing import Annotated, TypeAlias
 
 from pydantic import BeforeValidator, WithJsonSchema
@@ -16,6 +15,7 @@ from pydantic_core import PydanticCustomError
 
 from clinker.config.errors import found, invalid, one_of
 from clinker.diagnostics.suggest import did_you_mean
+from clinker.frozen import frozen
 
 PATH_TOKENS = (
     "source_name",
@@ -35,7 +35,7 @@ _HASH_LENGTH = re.compile(r"full|[1-9]|[1-5][0-9]|6[0-4]")
 _SEQUENCE_WIDTH = re.compile(r"0?[1-9][0-9]?")
 
 
-@dataclass(frozen=True)
+@frozen
 class Token:
     """A part of a path that is known only when the pipeline runs."""
 
@@ -45,7 +45,7 @@ class Token:
     suffix: str = ""
 
 
-@dataclass(frozen=True)
+@frozen
 class Template:
     """A path cut into literal text and tokens."""
 

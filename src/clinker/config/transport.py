@@ -74,8 +74,8 @@ class RestTransport(Model):
     url: Name = Field(description="the endpoint's address")
     max_pages: Positive = Field(description="the most pages that are fetched")
     max_records: Positive | None = None
-    pagination: Pagination = Field(default_factory=NoPagination)
-    auth: Auth = Field(default_factory=NoAuth)
+    pagination: Pagination = Field(default_factory=NoPagination.model_construct)
+    auth: Auth = Field(default_factory=NoAuth.model_construct)
     retries: Natural = 3
     timeout_secs: Positive = 30
 

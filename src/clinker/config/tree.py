@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any, TypeAlias
 
 from clinker.config.interpolate import Expanded
 from clinker.config.scalar_offsets import Style, character_offsets
 from clinker.diagnostics import EmbeddedSource, Location, Source, Span
+from clinker.frozen import frozen
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@frozen(eq=False)
 class _Written:
     """Something in a file; `place` is a span of the text that was parsed."""
 
@@ -32,7 +32,7 @@ class _Written:
         return self.source.at(self.span)
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@frozen(eq=False)
 class ScalarNode(_Written):
     value: Any
     """str, int, float, bool or None; in a TOML file also a date or a time."""
@@ -50,18 +50,18 @@ class ScalarNode(_Written):
         return self.origin.written(Span(offset, offset)).start
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@frozen(eq=False)
 class SequenceNode(_Written):
     items: tuple[Node, ...]
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@frozen(eq=False)
 class Entry:
     key: ScalarNode
     value: Node
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@frozen(eq=False)
 class MappingNode(_Written):
     entries: Mapping[str, Entry]
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import Annotated, TypeAlias
 
 from pydantic import BeforeValidator, Field, WithJsonSchema
@@ -13,6 +12,7 @@ from clinker.config.errors import found, invalid
 from clinker.config.model import Model
 from clinker.config.names import Name, SortKey
 from clinker.diagnostics import Diagnostic
+from clinker.frozen import frozen
 
 _OFFSET = re.compile(r"(\d+(?:\.\d+)?)[ _](preceding|following)")
 _FIXED = {
@@ -27,7 +27,7 @@ _HELP = (
 _MAX_DIGITS = 15
 
 
-@dataclass(frozen=True)
+@frozen
 class Extent:
     """From where to where a frame reaches, relative to the current record.
 

@@ -39,11 +39,11 @@ class Staging(Model):
 
 
 class Storage(Model):
-    spill: Spill = Field(default_factory=Spill)
-    staging: Staging = Field(default_factory=Staging)
+    spill: Spill = Field(default_factory=Spill.model_construct)
+    staging: Staging = Field(default_factory=Staging.model_construct)
 
 
 class Workspace(Model):
     """A whole `clinker.toml` file."""
 
-    storage: Storage = Field(default_factory=Storage)
+    storage: Storage = Field(default_factory=Storage.model_construct)

@@ -26,6 +26,7 @@ from clinker.cxl.values import (
     text_of,
     type_mismatch,
 )
+from clinker.frozen import frozen
 
 DEFAULT_MAX_EXPANSION = 10_000
 
@@ -46,7 +47,7 @@ def _ignore(_level: TraceLevel, _message: str) -> None:
     pass
 
 
-@dataclass(frozen=True)
+@frozen
 class Surroundings:
     """What a program reaches besides its record."""
 
@@ -410,7 +411,7 @@ def iso_instant(text: str) -> dt.date:
 # Programs
 
 
-@dataclass(frozen=True)
+@frozen
 class Emitted:
     """One record a program gives: the emitted fields, in order, and the metadata."""
 
@@ -430,7 +431,7 @@ class _Drop(Exception):
         self.reason = reason
 
 
-@dataclass(frozen=True)
+@frozen
 class Outcome:
     """What became of a record: what it gave, or why it gave nothing."""
 

@@ -13,7 +13,6 @@ from bisect import bisect_left
 from collections import deque
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
-from dataclasses import dataclass
 from decimal import Decimal
 
 from clinker.cxl import ast
@@ -31,6 +30,7 @@ from clinker.cxl.layout import (
 from clinker.cxl.lexer import Comment, tokenize
 from clinker.cxl.parser import Parsed, parse
 from clinker.diagnostics import Source
+from clinker.frozen import frozen
 
 WIDTH = 100
 MAX_ARMS_ON_ONE_LINE = 2
@@ -81,7 +81,7 @@ def _slot(place: _Place, node: ast.Node) -> _Slot:
     return place, id(node)
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class _Block:
     """Statements or match arms, which stand on lines of their own, and where in the text."""
 

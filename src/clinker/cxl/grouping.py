@@ -20,9 +20,10 @@ from clinker.cxl.evaluate import (
 from clinker.cxl.failure import Failure, FailureKind
 from clinker.cxl.types import KIND_NAMES
 from clinker.cxl.values import Value, identity, kind_of, text_of
+from clinker.frozen import frozen
 
 
-@dataclass(frozen=True)
+@frozen
 class Rejected:
     """A record, by its position in the input, and why it counts in no group."""
 
@@ -30,7 +31,7 @@ class Rejected:
     failure: Failure
 
 
-@dataclass(frozen=True)
+@frozen
 class Grouped:
     """The result of an aggregation.
 

@@ -7,15 +7,16 @@ at every `Line` that is directly in it; the groups inside it then decide for the
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from typing import TypeAlias
+
+from clinker.frozen import frozen
 
 Doc: TypeAlias = "str | Line | IfBroken | Remark | Indent | Group | tuple[Doc, ...]"
 
 INDENT = 2
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Line:
     """A possible line break; `flat` is what stands there instead, `blank` adds an empty line."""
 
@@ -23,26 +24,26 @@ class Line:
     blank: bool = False
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class IfBroken:
     """Text that is only there when the group around it breaks."""
 
     text: str
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Remark:
     """Text that runs to the end of its line: it breaks the groups around it but takes no room."""
 
     text: str
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Indent:
     body: Doc
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Group:
     body: Doc
     broken: bool
@@ -66,7 +67,7 @@ def _has_to_break(doc: Doc) -> bool:
             return False
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class _Task:
     indent: int
     flat: bool

@@ -7,9 +7,9 @@ import enum
 import math
 import re
 from collections.abc import Callable
-from dataclasses import dataclass
 
 from clinker.diagnostics import Diagnostic, Label, Source, Span
+from clinker.frozen import frozen
 
 MAX_SOURCE_BYTES = 64 * 1024
 MAX_INT = 2**63 - 1
@@ -34,7 +34,7 @@ KEYWORDS = frozenset(
 STATEMENT_KEYWORDS = frozenset("let emit filter distinct trace use fn".split())
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Token:
     kind: TokenKind
     text: str
@@ -51,13 +51,13 @@ class Token:
         return "end of input" if self.kind is TokenKind.END else f"'{self.text}'"
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Comment:
     text: str
     span: Span
 
 
-@dataclass(frozen=True)
+@frozen
 class Lexed:
     tokens: list[Token]
     comments: list[Comment]

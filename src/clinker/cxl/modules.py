@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from pathlib import Path
 
 from clinker.cxl import ast
 from clinker.cxl.parser import Parsed, parse
 from clinker.diagnostics import Diagnostic, Label, Source, Span
+from clinker.frozen import frozen
 
 MAX_MODULE_BYTES = 1024 * 1024
 
 
-@dataclass(frozen=True)
+@frozen
 class Module:
     """A parsed module file; unusable when it has diagnostics."""
 

@@ -16,11 +16,11 @@ from __future__ import annotations
 
 import math
 import re
-from dataclasses import dataclass
 from functools import lru_cache
 
 from clinker.cxl.types import KIND_NAMES, NUMERIC, Kind
 from clinker.cxl.values import float_text
+from clinker.frozen import frozen
 
 MAX_WIDTH = 1000
 MAX_PRECISION = 100
@@ -49,7 +49,7 @@ class SpecError(ValueError):
         self.offset = offset
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Spec:
     fill: str
     align: str

@@ -3,18 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 
 from clinker.cxl.ast import EQUALITY_OPS, ORDERING_OPS, BinaryOp, UnaryOp
 from clinker.cxl.failure import FailureKind
 from clinker.cxl.types import BOOL, NO_KIND, Kind, Type
+from clinker.frozen import frozen
 
 _NUMBERS = Kind.INT | Kind.FLOAT
 _INSTANTS = Kind.DATE | Kind.DATETIME
 _ORDERED = _NUMBERS | Kind.STRING | _INSTANTS
 
 
-@dataclass(frozen=True)
+@frozen
 class Ruling:
     """What an operation on operands of certain types amounts to."""
 

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import TypeVar
 
 from clinker.cxl import ast
@@ -23,6 +22,7 @@ from clinker.cxl.lexer import (
 )
 from clinker.diagnostics import Diagnostic, Label, Source, Span
 from clinker.diagnostics.suggest import did_you_mean
+from clinker.frozen import frozen
 
 MAX_NESTING = 256
 MAX_EMIT_EACH_NESTING = 32
@@ -70,7 +70,7 @@ _T = TypeVar("_T")
 _E = TypeVar("_E", bound=ast.Expr)
 
 
-@dataclass(frozen=True)
+@frozen
 class Parsed:
     """What came out of parsing: complete only when there are no diagnostics."""
 
@@ -90,7 +90,7 @@ def parse(source: Source, max_bytes: int = MAX_SOURCE_BYTES) -> Parsed:
     return Parsed(source, program, parser.comments, parser.diagnostics, names)
 
 
-@dataclass(frozen=True)
+@frozen
 class ParsedExpression:
     source: Source
     expression: ast.Expr | None

@@ -19,6 +19,8 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
+from clinker.frozen import frozen
+
 if TYPE_CHECKING:
     import regex
 
@@ -40,7 +42,7 @@ class PatternError(ValueError):
         self.offset = offset
 
 
-@dataclass(frozen=True)
+@frozen
 class Pattern:
     """A pattern in its canonical text, valid in Java and in Python's `regex`."""
 
@@ -85,7 +87,7 @@ def _engine(text: str) -> regex.Pattern[str]:
 _Ranges = tuple[tuple[int, int], ...]
 
 
-@dataclass(frozen=True)
+@frozen
 class _Set:
     r"""Characters by code, and Unicode categories as `\p{..}` or `\P{..}`."""
 
@@ -234,7 +236,7 @@ class _Kind(enum.Enum):
     FLAGS = enum.auto()
 
 
-@dataclass(frozen=True)
+@frozen
 class _Piece:
     """What a quantifier has to know of the text it follows."""
 

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import enum
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from clinker.cxl.modules import ModuleLibrary
 from clinker.cxl.typed import Symbol
 from clinker.cxl.types import ANY, DATETIME, INT, STRING, Type
+from clinker.frozen import frozen
 
 PIPELINE_MEMBERS: Mapping[str, Type] = {
     "name": STRING,
@@ -35,7 +36,7 @@ SOURCE_MEMBERS: Mapping[str, Type] = {
 }
 
 
-@dataclass(frozen=True)
+@frozen
 class Row:
     """The columns of a record, in order. An open row may have others, of unknown type."""
 
@@ -65,14 +66,14 @@ class ProgramKind(enum.Enum):
     """An assignment of a state node: per record, and aggregates run along."""
 
 
-@dataclass(frozen=True)
+@frozen
 class WindowContext:
     """The analytic window of a transform. `row` is given when it covers another source."""
 
     row: Row | None = None
 
 
-@dataclass(frozen=True)
+@frozen
 class Context:
     """Everything outside a program that it may refer to.
 

@@ -9,9 +9,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import date, datetime, time, timedelta
 from functools import lru_cache
+
+from clinker.frozen import frozen
 
 _Fields = Mapping[str, int]
 
@@ -35,7 +37,7 @@ class PatternError(ValueError):
 # --- Fields: the facts about a moment that specifiers print and read ---
 
 
-@dataclass(frozen=True)
+@frozen
 class _Field:
     """One fact about a moment and the values it may take."""
 
@@ -82,7 +84,7 @@ _FIELDS: dict[str, _Field] = {
 # --- Specifiers: how a field is written in text ---
 
 
-@dataclass(frozen=True)
+@frozen
 class _Specifier:
     """How one specifier prints and reads its field."""
 
@@ -211,7 +213,7 @@ _ZONED = frozenset({"Z", "+", ":z", "::z", ":::z", "#z"})
 # --- Compilation ---
 
 
-@dataclass(frozen=True)
+@frozen
 class Item:
     """A stretch of a pattern: literal text, blanks or one specifier."""
 
@@ -227,7 +229,7 @@ class Item:
         return self.specifier is not None and _FIELDS[self.specifier.field].timed
 
 
-@dataclass(frozen=True)
+@frozen
 class Pattern:
     """A compiled pattern: how to print with it, how to read with it and what reading gives."""
 
@@ -374,7 +376,7 @@ def _unprintable(pattern: Pattern, has_time: bool | None) -> PatternError:
 # --- Reading ---
 
 
-@dataclass(frozen=True)
+@frozen
 class _Derivation:
     """A field that follows from others."""
 

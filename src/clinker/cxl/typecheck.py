@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
 
 from clinker.cxl import ast, calls, inlining, names, operators, typed, window_calls
 from clinker.cxl.failure import FailureKind
@@ -33,6 +32,7 @@ from clinker.cxl.types import (
 )
 from clinker.cxl.values import MIN_INT
 from clinker.diagnostics import Diagnostic, Label, Severity, Source, Span, in_reading_order
+from clinker.frozen import frozen
 
 MAX_DEPTH = 2 * MAX_NESTING
 """How deep an expression may be once the functions it calls are expanded in it."""
@@ -41,7 +41,7 @@ _NOT_HELP = "`not` binds tighter than comparisons: write not (a == b)"
 CONVERT_HELP = "convert one operand — use .to_int() or .to_string()"
 
 
-@dataclass(frozen=True)
+@frozen
 class Checked:
     """A program with all findings about it; `program` is None if any of them is an error."""
 
@@ -49,7 +49,7 @@ class Checked:
     diagnostics: list[Diagnostic]
 
 
-@dataclass(frozen=True)
+@frozen
 class CheckedExpression:
     expression: typed.Expr | None
     diagnostics: list[Diagnostic]

@@ -9,8 +9,9 @@ from __future__ import annotations
 
 import enum
 import re
-from dataclasses import dataclass
 from functools import reduce
+
+from clinker.frozen import frozen
 
 
 class Kind(enum.Flag):
@@ -42,7 +43,7 @@ NO_KIND = Kind(0)
 _EVERY_KIND = reduce(lambda a, b: a | b, Kind)
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Type:
     """A set of kinds; `element` is the element type of its arrays, None when unknown."""
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import datetime as dt
 import enum
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 from clinker.cxl import typed
@@ -21,9 +20,10 @@ from clinker.cxl.evaluate import (
 from clinker.cxl.failure import Failure, FailureKind
 from clinker.cxl.types import KIND_NAMES
 from clinker.cxl.values import Value, identity, kind_of, midnight, same, sort_key, text_of
+from clinker.frozen import frozen
 
 
-@dataclass(frozen=True)
+@frozen
 class SortKey:
     field: str
     descending: bool = False
@@ -35,7 +35,7 @@ class FrameUnit(enum.Enum):
     RANGE = enum.auto()
 
 
-@dataclass(frozen=True)
+@frozen
 class FrameSpec:
     """Which records around the current one a function sees.
 
@@ -48,7 +48,7 @@ class FrameSpec:
     end: float | None = 0
 
 
-@dataclass(frozen=True)
+@frozen
 class WindowSpec:
     """How records are divided into windows and ordered in them."""
 

@@ -10,13 +10,13 @@ import enum
 import re
 import sys
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
 from typing import TextIO
 
 from clinker.diagnostics.diagnostic import Severity
 from clinker.diagnostics.suggest import edit_distance
+from clinker.frozen import frozen
 
 _HEAD = re.compile(r"# (?P<code>\S+) — (?P<title>.+)\n\n(?P<severity>\w+) · (?P<phase>\w+)\n")
 _FAMILY = re.compile(r"([A-Z]+)-?(.*)", re.S)
@@ -34,7 +34,7 @@ class Phase(enum.StrEnum):
     RUN = "run"
 
 
-@dataclass(frozen=True)
+@frozen
 class Code:
     """What a code stands for."""
 

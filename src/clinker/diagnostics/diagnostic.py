@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import enum
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
 
 from clinker.diagnostics.source import Location
+from clinker.frozen import frozen
 
 
 class Severity(enum.StrEnum):
@@ -14,7 +14,7 @@ class Severity(enum.StrEnum):
     WARNING = "warning"
 
 
-@dataclass(frozen=True)
+@frozen
 class Label:
     """A place a diagnostic points at, with what is to be said about it."""
 
@@ -22,7 +22,7 @@ class Label:
     text: str = ""
 
 
-@dataclass(frozen=True)
+@frozen
 class Diagnostic:
     """One finding about what the user wrote."""
 

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from functools import cached_property
 from typing import NamedTuple
+
+from clinker.frozen import frozen
 
 
 class Span(NamedTuple):
@@ -27,7 +29,7 @@ class Position(NamedTuple):
     column: int
 
 
-@dataclass(frozen=True, eq=False)
+@frozen(eq=False)
 class Source:
     """A named text: a file, or an expression given on the command line."""
 
@@ -54,7 +56,7 @@ class Source:
         return Location(self, span)
 
 
-@dataclass(frozen=True, eq=False)
+@frozen(eq=False)
 class EmbeddedSource(Source):
     """A text that stands inside another file, such as a CXL block in a YAML pipeline.
 
@@ -72,7 +74,7 @@ class EmbeddedSource(Source):
         return self.host.at(Span(start, max(start, end)))
 
 
-@dataclass(frozen=True)
+@frozen
 class Location:
     """A span in a file, resolved to where the user sees it."""
 

@@ -9,6 +9,7 @@ from clinker.config.nodes import (
     AggregateNode,
     CombineNode,
     MergeNode,
+    NodeBase,
     OutputNode,
     RouteNode,
     SourceNode,
@@ -34,6 +35,7 @@ from clinker.cxl.types import (
 )
 from clinker.diagnostics import Diagnostic, Location, Source
 from clinker.diagnostics.suggest import did_you_mean
+from clinker.frozen import frozen
 from clinker.plan.graph import Graph, Unit
 from clinker.plan.planned import (
     Check,
@@ -54,7 +56,7 @@ X12_SECTIONS = ("functional_group", "transaction_set")
 EDI_ELEMENTS = tuple(f"e{n:02}" for n in range(1, 33))
 
 
-@dataclass(frozen=True)
+@frozen
 class Bound:
     """All nodes as far as they could be bound, and what was found wrong."""
 
@@ -69,7 +71,7 @@ def bind(graph: Graph, registry: Registry, modules: ModuleLibrary) -> Bound:
     return Bound(binder.nodes, binder.diagnostics)
 
 
-@dataclass(frozen=True)
+@frozen
 class Attempt:
     """A program, or None if it has errors, and the fields it writes as far as that is known."""
 
@@ -84,10 +86,14 @@ class _Binder:
     registry: Registry
     modules: ModuleLibrary
     nodes: dict[str, Planned] = field(default_factory=dict)
+    sections: dict[str, dict[str, Type]] = field(default_factory=dict)
+    inputs: dict[str, frozenset[str]] = field(default_factory=dict)
     diagnostics: list[Diagnostic] = field(default_factory=list)
 
     def bind(self, unit: Unit) -> None:
         """Plan one unit. With errors in it a stand-in keeps what comes after it checkable."""
+        self.documents(unit)
+        self.source_inputs(unit, {})
         match unit.node:
             case SourceNode():
                 planned: Planned = self._source(unit, unit.node)
@@ -146,33 +152,26 @@ class _Binder:
             source_inputs=self.source_inputs(unit, source),
         )
 
-    def documents(self, unit: Unit) -> dict[str, Type]:
+    def documents(self, unit: Unit) -> Mapping[str, Type]:
         """The document sections of all sources whose records reach the unit."""
-        found: dict[str, Type] = {}
-        for name in self.graph.ancestors(unit.name):
-            node = self.graph.units[name].node
-            if not isinstance(node, SourceNode):
-                continue
-            if node.config.type == "x12":
-                for section in X12_SECTIONS:
-                    found.update({f"{section}.{e}": STRING.nullable() for e in EDI_ELEMENTS})
-            if node.config.envelope:
-                for section, declared in node.config.envelope.sections.items():
-                    for name_, type_ in declared.fields.items():
-                        found[f"{section}.{name_}"] = SCHEMA_TYPES[type_].nullable()
-        return found
+        if unit.name not in self.sections:
+            found = _own_sections(unit.node)
+            for edge in unit.inputs:
+                found.update(self.sections.get(edge.upstream, {}))
+            self.sections[unit.name] = found
+        return self.sections[unit.name]
 
     def source_inputs(
         self, unit: Unit, variables: Mapping[str, Type]
-    ) -> dict[str, Mapping[str, Type]]:
+    ) -> Mapping[str, Mapping[str, Type]]:
         """The inputs by which source variables are addressed after a merge or combine."""
+        if unit.name not in self.inputs:
+            found = {label for e in unit.inputs for label in self.inputs.get(e.upstream, ())}
+            if unit.kind in ("merge", "combine"):
+                found |= {edge.label or edge.upstream for edge in unit.inputs}
+            self.inputs[unit.name] = frozenset(found)
         nullable = {name: type_.nullable() for name, type_ in variables.items()}
-        return {
-            edge.label or edge.upstream: nullable
-            for name in [*self.graph.ancestors(unit.name), unit.name]
-            for edge in self.graph.units[name].inputs
-            if self.graph.units[name].kind in ("merge", "combine")
-        }
+        return dict.fromkeys(sorted(self.inputs[unit.name]), nullable)
 
     def program(
         self, unit: Unit, source: Source, context: Context, codes: Mapping[str, str]
@@ -216,14 +215,12 @@ class _Binder:
         row = overlay(upstream.row, attempt.fields)
         meta = {**upstream.meta, **attempt.meta}
         emitted = tuple(attempt.fields.columns) or upstream.emitted
-        outgoing = self.context(unit, row, meta)
-        validations = self._validations(unit, node, outgoing)
-        log_conditions = tuple(
-            self.condition(unit, log.text("condition"), outgoing, "the log condition")
-            if log.condition
-            else None
-            for log in node.config.log
-        )
+        validations: tuple[Check, ...] = ()
+        log_conditions: tuple[typed.Expr | None, ...] = ()
+        if node.config.validations or node.config.log:
+            outgoing = self.context(unit, row, meta)
+            validations = self._validations(unit, node, outgoing)
+            log_conditions = self._log_conditions(unit, node, outgoing)
         if attempt.program is None:
             return Planned(unit=unit, row=row, meta=meta, emitted=emitted)
         return PlannedTransform(
@@ -234,6 +231,16 @@ class _Binder:
             program=attempt.program,
             validations=validations,
             log_conditions=log_conditions,
+        )
+
+    def _log_conditions(
+        self, unit: Unit, node: TransformNode, context: Context
+    ) -> tuple[typed.Expr | None, ...]:
+        return tuple(
+            self.condition(unit, log.text("condition"), context, "the log condition")
+            if log.condition
+            else None
+            for log in node.config.log
         )
 
     def _validations(self, unit: Unit, node: TransformNode, context: Context) -> tuple[Check, ...]:
@@ -453,6 +460,21 @@ class _Binder:
                 for name in names
             ),
         )
+
+
+def _own_sections(node: NodeBase) -> dict[str, Type]:
+    """The document sections a source reads, and those its format brings along."""
+    found: dict[str, Type] = {}
+    if not isinstance(node, SourceNode):
+        return found
+    if node.config.type == "x12":
+        for section in X12_SECTIONS:
+            found.update({f"{section}.{e}": STRING.nullable() for e in EDI_ELEMENTS})
+    if node.config.envelope:
+        for section, declared in node.config.envelope.sections.items():
+            for name, type_ in declared.fields.items():
+                found[f"{section}.{name}"] = SCHEMA_TYPES[type_].nullable()
+    return found
 
 
 def _after_miss(rows: Mapping[str, Row], driver: str, node: CombineNode) -> Mapping[str, Row]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path, PurePath
 from typing import Literal
 
@@ -11,6 +11,7 @@ from clinker.config import Channel, load_channel
 from clinker.config.variables import Variable
 from clinker.diagnostics import Diagnostic, Label, Location
 from clinker.diagnostics.suggest import did_you_mean
+from clinker.frozen import frozen
 from clinker.plan.graph import Graph
 from clinker.plan.options import Options
 from clinker.plan.provenance import Layer, Origin
@@ -38,7 +39,7 @@ def chosen_channel(options: Options) -> tuple[Channel | None, list[Diagnostic]]:
 # Parameters of compositions
 
 
-@dataclass(frozen=True)
+@frozen
 class CallSite:
     """A composition call as channels address it."""
 

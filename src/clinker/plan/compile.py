@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TypeVar
 
 from clinker.config import Layout, Pipeline, load_pipeline
 from clinker.cxl.modules import ModuleLibrary
 from clinker.diagnostics import Diagnostic, in_reading_order
+from clinker.frozen import frozen
 from clinker.plan.binding import bind
 from clinker.plan.channels import check_channel, chosen_channel, overlaid
 from clinker.plan.compositions import check_ports, expand
@@ -37,7 +37,7 @@ DEFAULT_RULES_PATH = "rules"
 T = TypeVar("T")
 
 
-@dataclass(frozen=True, kw_only=True)
+@frozen(kw_only=True)
 class Plan:
     """A pipeline that compiled."""
 
@@ -63,7 +63,7 @@ class Plan:
     storage: StorageSettings
 
 
-@dataclass(frozen=True)
+@frozen
 class Compiled:
     """The plan, or None if there are errors, and everything there is to say."""
 

@@ -29,6 +29,7 @@ from clinker.cxl.resolve import Row
 from clinker.cxl.types import Type
 from clinker.diagnostics import Diagnostic, Label, Location, Severity
 from clinker.diagnostics.suggest import did_you_mean
+from clinker.frozen import frozen
 from clinker.plan.channels import CallSite, channel_layers
 from clinker.plan.graph import Call, CallScope, Edge, Graph, Unit
 from clinker.plan.options import Options
@@ -44,7 +45,7 @@ MAX_NODES = 5_000
 _SEARCH_DEPTH = 16
 
 
-@dataclass(frozen=True, eq=False)
+@frozen(eq=False)
 class Body:
     """The nodes of a pipeline or of one call of a composition."""
 
@@ -54,7 +55,7 @@ class Body:
     """The composition calls among the nodes that could be expanded, by node name."""
 
 
-@dataclass(frozen=True, eq=False)
+@frozen(eq=False)
 class Called:
     """A composition call and a copy of the body for it alone."""
 
@@ -65,7 +66,7 @@ class Called:
     body: Body
 
 
-@dataclass(frozen=True)
+@frozen
 class Expansion:
     """A pipeline with the bodies of all its compositions."""
 
@@ -146,7 +147,7 @@ class Files:
 # Expansion
 
 
-@dataclass(frozen=True)
+@frozen
 class _Chain:
     """The file at hand and the compositions whose calls led to it, the innermost first."""
 

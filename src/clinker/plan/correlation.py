@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import enum
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from clinker.config.error_handling import ErrorHandling
 from clinker.config.nodes import AggregateNode, CombineNode, MergeNode, SourceNode
 from clinker.cxl import typed
 from clinker.diagnostics import Diagnostic, Label, Location
 from clinker.diagnostics.suggest import did_you_mean
+from clinker.frozen import frozen
 from clinker.plan.graph import Edge, Graph, Unit
 from clinker.plan.planned import Planned, PlannedAggregate
 
@@ -18,7 +19,7 @@ REVERSIBLE = frozenset({"sum", "count", "collect", "any"})
 """Aggregate functions from whose result a single record can be taken back."""
 
 
-@dataclass(frozen=True)
+@frozen
 class KeySet:
     """The correlation keys that the records of a node carry."""
 
@@ -44,7 +45,7 @@ class KeySet:
         return bool(self.fields or self.aggregates)
 
 
-@dataclass(frozen=True)
+@frozen
 class SourceKey:
     """The fields that identify the correlation group of a source's records."""
 
@@ -72,7 +73,7 @@ class Retraction(enum.StrEnum):
     """The group is computed again from its other records."""
 
 
-@dataclass(frozen=True)
+@frozen
 class AggregateCorrelation:
     atomicity: Atomicity
     retraction: Retraction
@@ -80,7 +81,7 @@ class AggregateCorrelation:
     """The keys it does not group by."""
 
 
-@dataclass(frozen=True)
+@frozen
 class Correlation:
     """The correlation keys of a whole pipeline."""
 
@@ -332,7 +333,7 @@ def _quoted(names: Iterable[str]) -> str:
 # Undeclared columns
 
 
-@dataclass(frozen=True)
+@frozen
 class _Policy:
     """Whether records carry the undeclared columns of the source that decides it."""
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 
 from clinker.config import Pipeline
@@ -11,11 +10,12 @@ from clinker.config.error_handling import SourceDlq
 from clinker.config.nodes import SourceNode
 from clinker.diagnostics import Diagnostic, Label
 from clinker.diagnostics.suggest import did_you_mean
+from clinker.frozen import frozen
 from clinker.plan.graph import Graph
 from clinker.plan.paths import Destination, resolve
 
 
-@dataclass(frozen=True)
+@frozen
 class Limit:
     """The share of rejected records that ends a run, once enough have been read to judge."""
 
@@ -23,7 +23,7 @@ class Limit:
     min_records: int
 
 
-@dataclass(frozen=True)
+@frozen
 class DeadLetters:
     """What happens to rejected records."""
 

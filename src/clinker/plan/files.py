@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from datetime import UTC, datetime, timedelta
 from functools import lru_cache
 from pathlib import Path, PurePosixPath
@@ -22,6 +22,7 @@ from clinker.config.transport import RestTransport
 from clinker.cxl.patterns import PatternError, compile_pattern, search
 from clinker.diagnostics import Diagnostic, EmbeddedSource, Label, Location, Severity, Span
 from clinker.diagnostics.suggest import did_you_mean
+from clinker.frozen import frozen
 from clinker.plan.graph import Graph, Unit
 from clinker.plan.options import Options
 from clinker.plan.paths import CODE, leaves, resolve, violation
@@ -147,7 +148,7 @@ def _entries(directory: Path) -> list[os.DirEntry[str]]:
 # Discovery
 
 
-@dataclass(frozen=True)
+@frozen
 class SourceFile:
     """A file that a source reads."""
 
@@ -159,7 +160,7 @@ class SourceFile:
     created: datetime
 
 
-@dataclass(frozen=True)
+@frozen
 class Missing:
     """A file that was asked for by name and cannot be read."""
 
@@ -169,7 +170,7 @@ class Missing:
     reason: str
 
 
-@dataclass(frozen=True)
+@frozen
 class Discovery:
     """What a source's matcher found."""
 
@@ -447,7 +448,7 @@ def _near(path: str, base_dir: Path) -> str | None:
 # Layouts
 
 
-@dataclass(frozen=True)
+@frozen
 class Layouts:
     """The layouts of fixed-width and other files by the node that uses them."""
 

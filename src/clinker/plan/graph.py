@@ -7,14 +7,15 @@ call, as `call/node`.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from clinker.config.composition import Signature
 from clinker.config.nodes import CompositionNode, NodeBase
 from clinker.diagnostics import Diagnostic, Label, Location, Severity
+from clinker.frozen import frozen
 
 
-@dataclass(frozen=True)
+@frozen
 class Crossing:
     """An input port that records pass on their way into the body of a composition."""
 
@@ -22,7 +23,7 @@ class Crossing:
     port: str
 
 
-@dataclass(frozen=True)
+@frozen
 class Edge:
     """One input of a node: what it is called there, and where its records come from."""
 
@@ -35,7 +36,7 @@ class Edge:
     """The input ports between the two, the innermost first."""
 
 
-@dataclass(frozen=True, eq=False)
+@frozen(eq=False)
 class Unit:
     """A node of the pipeline as it is planned."""
 
@@ -62,7 +63,7 @@ class Unit:
         return self.scope.problem(code, message, location, help=help, also=also)
 
 
-@dataclass(frozen=True, eq=False)
+@frozen(eq=False)
 class CallScope:
     """Where a node stands: in the pipeline, or in the body of a composition call."""
 
@@ -88,7 +89,7 @@ class CallScope:
         return Diagnostic(code, message, Label(location), (*also, *self.trail), help, severity)
 
 
-@dataclass(frozen=True, eq=False)
+@frozen(eq=False)
 class Call:
     """A composition call: the scope of its body, and what enters and leaves it."""
 
@@ -106,7 +107,7 @@ class Call:
         return self.scope.prefix.removesuffix("/")
 
 
-@dataclass(frozen=True)
+@frozen
 class Graph:
     """All units, each after everything it reads from."""
 

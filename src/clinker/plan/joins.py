@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import enum
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from clinker.config.nodes import CombineNode, SourceNode
 from clinker.config.nodes.combine import CombineConfig
@@ -18,6 +18,7 @@ from clinker.cxl import typed
 from clinker.cxl.ast import ORDERING_OPS, BinaryOp, LogicOp
 from clinker.cxl.types import DATETIME, FLOAT, Kind, Type
 from clinker.diagnostics import Diagnostic, Label, Location, Severity
+from clinker.frozen import frozen
 from clinker.plan.graph import Graph, Unit
 from clinker.plan.planned import Planned, PlannedCombine
 
@@ -58,7 +59,7 @@ _ON_SPARK = {
 }
 
 
-@dataclass(frozen=True, eq=False)
+@frozen(eq=False)
 class Comparison:
     """A part of the condition that compares the records joined so far with a new input."""
 
@@ -76,7 +77,7 @@ class Comparison:
     """The part as the user wrote it."""
 
 
-@dataclass(frozen=True, eq=False)
+@frozen(eq=False)
 class Step:
     """One input joined to those before it."""
 
@@ -91,7 +92,7 @@ class Step:
         return (*self.equalities, *self.ranges)
 
 
-@dataclass(frozen=True, eq=False)
+@frozen(eq=False)
 class Join:
     """How a combine is carried out."""
 
@@ -99,7 +100,7 @@ class Join:
     steps: tuple[Step, ...]
 
 
-@dataclass(frozen=True)
+@frozen
 class Joins:
     """The joins of all combines that have one, and what there is to say about them."""
 
@@ -144,7 +145,7 @@ def conjuncts(condition: typed.Expr) -> Iterator[typed.Expr]:
         yield condition
 
 
-@dataclass(frozen=True, eq=False)
+@frozen(eq=False)
 class _Part:
     """One conjunct. `sides` are the two inputs it compares, the left one first."""
 

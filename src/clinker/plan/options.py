@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
 from pathlib import Path
 
+from clinker.frozen import frozen
 
-@dataclass(frozen=True)
+
+@frozen
 class Preview:
     """A run of only the first records, printed instead of written."""
 
@@ -14,7 +16,7 @@ class Preview:
     output: Path | None = None
 
 
-@dataclass(frozen=True)
+@frozen
 class Options:
     """Options of a compilation and of the run that may follow; None leaves it to the file."""
 

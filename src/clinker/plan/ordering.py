@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import enum
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from clinker.config.names import SortKey as ConfiguredSortKey
 from clinker.config.nodes import (
@@ -18,12 +18,13 @@ from clinker.cxl import typed
 from clinker.cxl.windowing import SortKey
 from clinker.diagnostics import Diagnostic, Label, Location
 from clinker.diagnostics.suggest import did_you_mean
+from clinker.frozen import frozen
 from clinker.plan.correlation import Atomicity, Correlation
 from clinker.plan.graph import Graph, Unit
 from clinker.plan.planned import Planned, PlannedAggregate, PlannedTransform
 
 
-@dataclass(frozen=True)
+@frozen
 class Step:
     """Something that happened to the order of records, and where that is written."""
 
@@ -31,7 +32,7 @@ class Step:
     location: Location = field(repr=False, compare=False)
 
 
-@dataclass(frozen=True)
+@frozen
 class Ordering:
     """What records are sorted by; nothing is known without keys."""
 
@@ -54,7 +55,7 @@ class Ordering:
         return Ordering((), (*self.history, Step(text, location)))
 
 
-@dataclass(frozen=True)
+@frozen
 class Partitioning:
     """Whether records come as one stream or as one per file, and why."""
 
@@ -69,7 +70,7 @@ class Strategy(enum.StrEnum):
     """One group after the other, from sorted records."""
 
 
-@dataclass(frozen=True)
+@frozen
 class AggregateStrategy:
     """How an aggregate is executed, and why."""
 
@@ -85,7 +86,7 @@ class AggregateStrategy:
         return self.requested == "hash" and bool(self.sorted_by)
 
 
-@dataclass(frozen=True)
+@frozen
 class Orders:
     """The order of records in a whole pipeline."""
 

@@ -10,7 +10,7 @@ import hashlib
 import os
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from datetime import UTC, datetime
 from pathlib import Path, PurePosixPath, PureWindowsPath
 from urllib.parse import unquote
@@ -21,6 +21,7 @@ from clinker.config.nodes import CompositionNode, OutputNode, SourceNode
 from clinker.config.template import Template, Token
 from clinker.diagnostics import Diagnostic, Label, Location
 from clinker.diagnostics.suggest import did_you_mean
+from clinker.frozen import frozen
 from clinker.plan.graph import Graph, Unit
 from clinker.plan.options import Options
 
@@ -37,7 +38,7 @@ _DEFAULT_EXTENSION = "dat"
 # Security
 
 
-@dataclass(frozen=True)
+@frozen
 class Violation:
     """Why a path is not acceptable, and what to do instead."""
 
@@ -177,7 +178,7 @@ def _given(model: Model, field_: str) -> Iterator[tuple[str, Location]]:
 # Templates
 
 
-@dataclass(frozen=True)
+@frozen
 class PathValues:
     """What the tokens of an output's path stand for."""
 
@@ -332,7 +333,7 @@ def _template_problems(graph: Graph, unit: Unit, node: OutputNode) -> Iterator[D
 # Destinations
 
 
-@dataclass(frozen=True)
+@frozen
 class Destination:
     """A file that a run writes."""
 

@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from clinker.cxl import typed
 from clinker.cxl.resolve import Row
 from clinker.cxl.types import Type
+from clinker.frozen import frozen
 from clinker.plan.graph import Unit
 
 
-@dataclass(frozen=True, eq=False, kw_only=True)
+@frozen(eq=False, kw_only=True)
 class Planned:
     """A node and the records that leave it."""
 
@@ -28,12 +29,12 @@ class Planned:
         return self.unit.name
 
 
-@dataclass(frozen=True, eq=False, kw_only=True)
+@frozen(eq=False, kw_only=True)
 class PlannedSource(Planned):
     pass
 
 
-@dataclass(frozen=True, eq=False)
+@frozen(eq=False)
 class Check:
     """A validation: a CXL condition, or one of the named checks on a field."""
 
@@ -41,30 +42,30 @@ class Check:
     condition: typed.Expr | None
 
 
-@dataclass(frozen=True, eq=False, kw_only=True)
+@frozen(eq=False, kw_only=True)
 class PlannedTransform(Planned):
     program: typed.Program
     validations: tuple[Check, ...] = ()
     log_conditions: tuple[typed.Expr | None, ...] = ()
 
 
-@dataclass(frozen=True, eq=False, kw_only=True)
+@frozen(eq=False, kw_only=True)
 class PlannedAggregate(Planned):
     program: typed.Program
 
 
-@dataclass(frozen=True, eq=False, kw_only=True)
+@frozen(eq=False, kw_only=True)
 class PlannedRoute(Planned):
     conditions: Mapping[str, typed.Expr]
     default: str
 
 
-@dataclass(frozen=True, eq=False, kw_only=True)
+@frozen(eq=False, kw_only=True)
 class PlannedMerge(Planned):
     pass
 
 
-@dataclass(frozen=True, eq=False, kw_only=True)
+@frozen(eq=False, kw_only=True)
 class PlannedCombine(Planned):
     where: typed.Expr
     program: typed.Program | None
@@ -73,12 +74,12 @@ class PlannedCombine(Planned):
     inputs: Mapping[str, Row]
 
 
-@dataclass(frozen=True, eq=False, kw_only=True)
+@frozen(eq=False, kw_only=True)
 class PlannedState(Planned):
     assignments: Mapping[str, typed.Expr]
 
 
-@dataclass(frozen=True, eq=False)
+@frozen(eq=False)
 class OutputColumn:
     """A column of an output file and the field it shows."""
 
@@ -87,6 +88,6 @@ class OutputColumn:
     type: Type
 
 
-@dataclass(frozen=True, eq=False, kw_only=True)
+@frozen(eq=False, kw_only=True)
 class PlannedOutput(Planned):
     columns: tuple[OutputColumn, ...]

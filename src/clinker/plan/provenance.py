@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import enum
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from clinker.diagnostics import Location
 from clinker.diagnostics.suggest import did_you_mean
+from clinker.frozen import frozen
 
 
 class Origin(enum.IntEnum):
@@ -23,7 +24,7 @@ class Origin(enum.IntEnum):
         return "".join(word.capitalize() for word in self.name.split("_"))
 
 
-@dataclass(frozen=True)
+@frozen
 class Layer:
     """A value that was given, and where."""
 
@@ -32,7 +33,7 @@ class Layer:
     location: Location = field(repr=False, compare=False)
 
 
-@dataclass(frozen=True)
+@frozen
 class Provenance:
     """Every value that a parameter was given, the one that holds first."""
 

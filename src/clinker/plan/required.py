@@ -10,6 +10,7 @@ from clinker.config.nodes import AggregateNode, OutputNode, SourceNode, Transfor
 from clinker.config.nodes.source import SourceConfig
 from clinker.cxl import typed
 from clinker.cxl.types import Kind
+from clinker.frozen import frozen
 from clinker.plan.correlation import Correlation
 from clinker.plan.graph import Graph
 from clinker.plan.planned import (
@@ -24,7 +25,7 @@ from clinker.plan.planned import (
 from clinker.plan.windows import Window, window_calls
 
 
-@dataclass(frozen=True)
+@frozen
 class RequiredColumns:
     """What must be read of a source; columns are in the order of its schema."""
 

@@ -13,12 +13,13 @@ import re
 import shutil
 import tempfile
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from pathlib import Path
 
 from clinker.config import Workspace, load_workspace
 from clinker.config.workspace import Spill, Staging
 from clinker.diagnostics import Diagnostic, Label, Severity
+from clinker.frozen import frozen
 from clinker.plan.files import GlobError, compile_glob, matches_any
 from clinker.plan.paths import CODE, resolve, violation
 
@@ -35,7 +36,7 @@ _MIN_BYTES_TO_COMPRESS = 4096
 _BYTES_PER_COLUMN = 32
 
 
-@dataclass(frozen=True)
+@frozen
 class StorageSettings:
     """The settings in force, directories resolved."""
 
@@ -57,7 +58,7 @@ class StorageSettings:
         return batch_size >= _MIN_ROWS_TO_COMPRESS and size >= _MIN_BYTES_TO_COMPRESS
 
 
-@dataclass(frozen=True)
+@frozen
 class LoadedStorage:
     """The settings, or None if the file has errors, and what there is to say about it."""
 
@@ -145,7 +146,7 @@ def staged_copy(staging_dir: Path, source: Path) -> Path:
 # Facts about the machine
 
 
-@dataclass(frozen=True)
+@frozen
 class Mount:
     """A mounted file system."""
 
@@ -153,7 +154,7 @@ class Mount:
     type: str
 
 
-@dataclass(frozen=True)
+@frozen
 class Facts:
     """What the checks of a starting run need to know about the machine."""
 

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from functools import cached_property
 
 from clinker.config.nodes import StateNode, TransformNode
 from clinker.cxl import typed
 from clinker.diagnostics import Diagnostic, Label, Location
+from clinker.frozen import frozen
 from clinker.plan.graph import Call, Edge, Graph, Unit
 from clinker.plan.planned import (
     Planned,
@@ -62,7 +62,7 @@ def outgoing_expressions(planned: Planned) -> Iterator[typed.Expr]:
 # Flow
 
 
-@dataclass(frozen=True)
+@frozen
 class _Access:
     """A place where a node reads or writes a variable."""
 
@@ -77,7 +77,7 @@ class _Access:
         return f"${self.variable[0]}.{self.variable[1]}"
 
 
-@dataclass(frozen=True, eq=False)
+@frozen(eq=False)
 class _Flow:
     graph: Graph
     nodes: Mapping[str, Planned]

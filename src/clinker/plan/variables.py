@@ -3,19 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from clinker.config import Pipeline
 from clinker.config.nodes import NodeBase, TransformNode
 from clinker.config.variables import Declaration, Value, Variable
 from clinker.cxl.types import Type
 from clinker.diagnostics import Diagnostic, Label, Location
+from clinker.frozen import frozen
 from clinker.plan.graph import CallScope, Graph
 
 SCOPES = ("pipeline", "source", "record")
 
 
-@dataclass(frozen=True)
+@frozen
 class Registry:
     """Every declared variable by scope; `vars` holds the constants."""
 

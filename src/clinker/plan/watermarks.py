@@ -3,19 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 
 from clinker.config.nodes import AggregateNode, CombineNode, SourceNode
 from clinker.cxl.types import Kind
 from clinker.diagnostics import Diagnostic, Label
 from clinker.diagnostics.suggest import did_you_mean
+from clinker.frozen import frozen
 from clinker.plan.correlation import driver_position
 from clinker.plan.graph import Graph, Unit
 
 _TIMES = Kind.DATE | Kind.DATETIME
 
 
-@dataclass(frozen=True)
+@frozen
 class EventTimes:
     """Where event times come from, and what is grouped by them."""
 

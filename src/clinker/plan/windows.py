@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 
 from clinker.config.nodes import CombineNode, SourceNode, TransformNode
 from clinker.config.window import AnalyticWindow, Extent
@@ -16,6 +15,7 @@ from clinker.cxl.types import Kind
 from clinker.cxl.windowing import FrameSpec, FrameUnit, SortKey, WindowSpec
 from clinker.diagnostics import Diagnostic, Label, Location
 from clinker.diagnostics.suggest import did_you_mean
+from clinker.frozen import frozen
 from clinker.plan.correlation import Correlation, driver_position
 from clinker.plan.graph import Graph, Unit
 from clinker.plan.ordering import Ordering, Orders, sort_keys
@@ -27,7 +27,7 @@ _MEASURABLE = Kind.INT | Kind.FLOAT | Kind.DATE | Kind.DATETIME
 _WHOLE_PARTITION = FrameSpec(FrameUnit.ROWS, None, None)
 
 
-@dataclass(frozen=True)
+@frozen
 class Window:
     """The window of a transform."""
 
@@ -106,7 +106,7 @@ def _unknown_source(graph: Graph, unit: Unit, name: str, location: Location) -> 
     )
 
 
-@dataclass(frozen=True)
+@frozen
 class _Placed:
     """A window whose root is known."""
 

@@ -12,6 +12,7 @@ from clinker.config.nodes import CombineNode, CompositionNode, MergeNode, NodeBa
 from clinker.config.reference import Ref
 from clinker.diagnostics import Diagnostic, Label, Location, Severity
 from clinker.diagnostics.suggest import did_you_mean
+from clinker.frozen import frozen
 from clinker.plan.compositions import Body, Called
 from clinker.plan.graph import (
     Call,
@@ -46,7 +47,7 @@ def wire(body: Body, unread: frozenset[str] = frozenset()) -> tuple[Graph, list[
     return Graph({unit.name: unit for unit in ordered}, wiring.calls), problems
 
 
-@dataclass(frozen=True, eq=False)
+@frozen(eq=False)
 class _Place:
     """A body, and how it is reached from the one around it."""
 
@@ -75,7 +76,7 @@ class _Place:
         return declared.ref or Ref(self.body.nodes[-1].name)
 
 
-@dataclass(frozen=True)
+@frozen
 class _Target:
     """The node that a reference leads to."""
 

@@ -35,7 +35,7 @@ class MergeNode(NodeBase):
 
     type: Literal["merge"]
     inputs: tuple[NodeRef, ...] = Field(min_length=1, description="the nodes to read from")
-    config: MergeConfig = Field(default_factory=MergeConfig)
+    config: MergeConfig = Field(default_factory=MergeConfig.model_construct)
 
     @property
     def references(self) -> Iterator[tuple[Ref, tuple[str | int, ...]]]:

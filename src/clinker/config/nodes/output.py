@@ -78,7 +78,7 @@ class OutputConfig(Model):
     exclude: tuple[Name, ...] = ()
     include_header: bool = True
     include_correlation_keys: bool = False
-    include_metadata: Metadata = Field(default_factory=Metadata)
+    include_metadata: Metadata = Field(default_factory=Metadata.model_construct)
     preserve_nulls: bool = False
     sort_order: tuple[SortKey, ...] = ()
     if_exists: Literal["error", "overwrite", "unique_suffix"] = "error"
@@ -116,22 +116,22 @@ class OutputConfig(Model):
 
 class CsvOutput(OutputConfig):
     type: Literal["csv"]
-    options: CsvWriting = Field(default_factory=CsvWriting)
+    options: CsvWriting = Field(default_factory=CsvWriting.model_construct)
 
 
 class JsonOutput(OutputConfig):
     type: Literal["json"]
-    options: JsonWriting = Field(default_factory=JsonWriting)
+    options: JsonWriting = Field(default_factory=JsonWriting.model_construct)
 
 
 class XmlOutput(OutputConfig):
     type: Literal["xml"]
-    options: XmlWriting = Field(default_factory=XmlWriting)
+    options: XmlWriting = Field(default_factory=XmlWriting.model_construct)
 
 
 class FixedWidthOutput(OutputConfig):
     type: Literal["fixed_width"]
-    options: FixedWidthWriting = Field(default_factory=FixedWidthWriting)
+    options: FixedWidthWriting = Field(default_factory=FixedWidthWriting.model_construct)
 
 
 class EdifactOutput(OutputConfig):

@@ -138,9 +138,9 @@ class SourceConfig(Model):
     modified_before: Moment | None = None
     min_size: FileSize | None = None
     max_size: FileSize | None = None
-    files: Files = Field(default_factory=Files)
-    transport: Transport = Field(default_factory=FileTransport)
-    on_unmapped: OnUnmapped = Field(default_factory=OnUnmapped)
+    files: Files = Field(default_factory=Files.model_construct)
+    transport: Transport = Field(default_factory=FileTransport.model_construct)
+    on_unmapped: OnUnmapped = Field(default_factory=OnUnmapped.model_construct)
     correlation_key: tuple[Name, ...] = ()
     watermark: Watermark | None = None
     sort_order: tuple[SortKey, ...] = ()
@@ -272,32 +272,32 @@ class SourceConfig(Model):
 
 class CsvSource(SourceConfig):
     type: Literal["csv"]
-    options: CsvReading = Field(default_factory=CsvReading)
+    options: CsvReading = Field(default_factory=CsvReading.model_construct)
 
 
 class JsonSource(SourceConfig):
     type: Literal["json"]
-    options: JsonReading = Field(default_factory=JsonReading)
+    options: JsonReading = Field(default_factory=JsonReading.model_construct)
 
 
 class XmlSource(SourceConfig):
     type: Literal["xml"]
-    options: XmlReading = Field(default_factory=XmlReading)
+    options: XmlReading = Field(default_factory=XmlReading.model_construct)
 
 
 class FixedWidthSource(SourceConfig):
     type: Literal["fixed_width"]
-    options: FixedWidthReading = Field(default_factory=FixedWidthReading)
+    options: FixedWidthReading = Field(default_factory=FixedWidthReading.model_construct)
 
 
 class EdifactSource(SourceConfig):
     type: Literal["edifact"]
-    options: EdiReading = Field(default_factory=EdiReading)
+    options: EdiReading = Field(default_factory=EdiReading.model_construct)
 
 
 class X12Source(SourceConfig):
     type: Literal["x12"]
-    options: EdiReading = Field(default_factory=EdiReading)
+    options: EdiReading = Field(default_factory=EdiReading.model_construct)
 
 
 AnySource: TypeAlias = Annotated[

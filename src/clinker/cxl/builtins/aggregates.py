@@ -5,7 +5,6 @@ from __future__ import annotations
 import datetime as dt
 import math
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, TypeAlias, TypeVar
 
@@ -26,6 +25,7 @@ from clinker.cxl.types import (
     array_of,
 )
 from clinker.cxl.values import Value, checked_int, kind_of, sort_key
+from clinker.frozen import frozen
 
 AGGREGATES: dict[str, Aggregate] = {}
 
@@ -34,7 +34,7 @@ Number: TypeAlias = int | float
 _F = TypeVar("_F", bound=Callable[..., Value])
 
 
-@dataclass(frozen=True)
+@frozen
 class Aggregate(Builtin):
     """Called with one list of values per parameter, in the order of the input."""
 

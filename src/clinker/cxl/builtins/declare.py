@@ -16,12 +16,12 @@ from __future__ import annotations
 import inspect
 import re
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
 from typing import Any, TypeAlias, TypeVar
 
 from clinker.cxl.failure import FailureKind
 from clinker.cxl.types import ANY, NO_KIND, Kind, Type
 from clinker.cxl.values import Value
+from clinker.frozen import frozen
 
 Returns: TypeAlias = Type | Callable[[Type, tuple[Type, ...]], Type]
 """A result type, or how to find it from the receiver's and the arguments' types.
@@ -38,7 +38,7 @@ class LiteralProblem(ValueError):
         self.offset = offset
 
 
-@dataclass(frozen=True)
+@frozen
 class Param:
     """A parameter. Null for a required one makes the whole call null, unless `takes_null`."""
 
@@ -59,7 +59,7 @@ class Param:
         return f"[{shown}]" if self.optional else shown
 
 
-@dataclass(frozen=True)
+@frozen
 class ClosureParam(Param):
     """A parameter that takes a closure `it => …`; `type` is what its body must give."""
 
@@ -75,14 +75,14 @@ def accepted_kinds(wanted: Type, iso_text: bool) -> Kind:
     return kinds | Kind.STRING if iso_text else kinds
 
 
-@dataclass(frozen=True)
+@frozen
 class Example:
     expression: str
     expected: str
     given: str | None = None
 
 
-@dataclass(frozen=True)
+@frozen
 class Builtin:
     """What methods, aggregates and window functions have in common."""
 
@@ -124,7 +124,7 @@ class Builtin:
         return self.returns if isinstance(self.returns, Type) else self.returns(receiver, args)
 
 
-@dataclass(frozen=True)
+@frozen
 class Method(Builtin):
     """A function called on a receiver: `receiver.name(args)`."""
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import enum
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
 from typing import TypeVar
 
 from clinker.cxl.builtins import aggregates
@@ -13,6 +12,7 @@ from clinker.cxl.builtins.declare import Builtin, Param, Returns
 from clinker.cxl.failure import FailureKind
 from clinker.cxl.types import ANY, BOOL, FLOAT, INT, NUMERIC, Type, array_of
 from clinker.cxl.values import Value, identity
+from clinker.frozen import frozen
 
 WINDOW_FUNCTIONS: dict[str, WindowFunction] = {}
 
@@ -35,7 +35,7 @@ class Shape(enum.Enum):
     """A number of records; gives a record, of which a field is read."""
 
 
-@dataclass(frozen=True)
+@frozen
 class View:
     """Where the current record stands in its partition, and which records its frame covers."""
 
@@ -49,7 +49,7 @@ class View:
         return values[self.start : self.stop]
 
 
-@dataclass(frozen=True)
+@frozen
 class WindowFunction(Builtin):
     """Called with the view and the argument's value on every record of the partition."""
 
