@@ -28,8 +28,8 @@ from tests.cxl import typed_programs as tp
 _F = TypeVar("_F", bound=Callable[..., object])
 
 # Seconds of processor time that are enough for a program, and for one of the largest size.
-SOON = 1.0
-SOON_ENOUGH = 2.0
+SOON = 5.0
+SOON_ENOUGH = 10.0
 
 
 def examples(count: int) -> Callable[[_F], _F]:

@@ -13,6 +13,8 @@ from clinker.frozen import frozen
 
 MAX_SOURCE_BYTES = 64 * 1024
 MAX_INT = 2**63 - 1
+MAX_FINDINGS = 200
+"""How many syntax errors are reported; a text with more is not a program with mistakes."""
 
 
 class TokenKind(enum.Enum):
@@ -157,6 +159,8 @@ class _Lexer:
         self.tokens.append(Token(kind, text, span, value))
 
     def _error(self, message: str, span: Span, help: str | None = None) -> None:
+        if len(self.diagnostics) >= MAX_FINDINGS:
+            return
         self.diagnostics.append(
             Diagnostic("parse", message, Label(self.source.at(span)), help=help)
         )

@@ -12,6 +12,7 @@ from typing import TypeVar
 
 from clinker.cxl import ast
 from clinker.cxl.lexer import (
+    MAX_FINDINGS,
     MAX_INT,
     MAX_SOURCE_BYTES,
     STATEMENT_KEYWORDS,
@@ -196,7 +197,7 @@ class _Parser:
         nearest = bisect_left(self.lexical, self.previous_end())
         if self.lexical[nearest : nearest + 1] and self.lexical[nearest] <= upto:
             return
-        if span in self.reported:
+        if span in self.reported or len(self.diagnostics) >= MAX_FINDINGS:
             return
         self.reported.add(span)
         label = Label(self.source.at(span))

@@ -1,0 +1,21 @@
+"""`--explain`: what a pipeline will do, before it does it."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+
+from clinker.plan.compile import Plan
+from clinker.plan.explain.as_dot import as_dot
+from clinker.plan.explain.as_json import as_json
+from clinker.plan.explain.as_sql import as_sql
+from clinker.plan.explain.as_text import as_text
+from clinker.plan.explain.facts import facts
+
+_FORMS = {"text": as_text, "json": as_json, "dot": as_dot, "sql": as_sql}
+
+__all__ = ["explain"]
+
+
+def explain(plan: Plan, form: str) -> str:
+    """A plan as `text`, `json`, `dot` or `sql`."""
+    return _FORMS[form](facts(plan, datetime.now(UTC)))

@@ -1,0 +1,143 @@
+"""Hand-offs: how records get from one node to the next on Spark.
+
+Inside one Spark stage they are passed on as they come. Where a node needs records in another place
+or order, or where several nodes read the same ones, they cross a shuffle, a broadcast or a cache.
+"""
+
+from __future__ import annotations
+
+import enum
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
+
+from clinker.config.nodes import AggregateNode, OutputNode, TransformNode
+from clinker.plan.compile import Plan
+from clinker.plan.explain.operators import (
+    KEYED_JOINS,
+    Operator,
+    join_strategies,
+    removes_duplicates,
+)
+from clinker.plan.graph import Edge, Unit
+from clinker.plan.joins import Strategy as JoinStrategy
+from clinker.plan.ordering import Strategy as AggregateStrategy
+from clinker.plan.ordering import key_text, sort_keys
+
+
+class Crossing(enum.StrEnum):
+    """What lies between two nodes."""
+
+    PIPELINED = "pipelined"
+    SHUFFLE = "shuffle"
+    BROADCAST = "broadcast"
+    CACHE = "cache"
+
+
+@dataclass(frozen=True)
+class HandOff:
+    """The way of records from one node to another."""
+
+    producer: str
+    consumer: str
+    port: str | None
+    """The branch of a route."""
+    qualifier: str | None
+    """What a combine calls the input."""
+    is_lookup: bool
+    """Whether a window of the consumer looks the records up."""
+    crossing: Crossing
+    reason: str
+    """Why it is no pipeline; empty where it is one."""
+    slot: int | None = None
+    """The number of the crossing; pipelines have none."""
+
+
+def hand_offs(plan: Plan, operators: Mapping[str, Operator]) -> tuple[HandOff, ...]:
+    """Every hand-off, by producer and then by consumer in the order of the graph."""
+    found: list[HandOff] = []
+    slot = 0
+    for producer in plan.graph:
+        for hand_off in _out_of(plan, producer, operators[producer.name]):
+            if hand_off.crossing is Crossing.PIPELINED:
+                found.append(hand_off)
+            else:
+                found.append(replace(hand_off, slot=slot))
+                slot += 1
+    return tuple(found)
+
+
+def _out_of(plan: Plan, producer: Unit, operator: Operator) -> Iterator[HandOff]:
+    readers = plan.graph.consumers(producer.name)
+    lookups = [
+        unit
+        for unit in plan.graph
+        if (window := plan.windows.get(unit.name))
+        and window.lookup is not None
+        and window.root == producer.name
+    ]
+    nodes = dict.fromkeys([*(unit.name for unit, _ in readers), *(unit.name for unit in lookups)])
+    for consumer, edge in readers:
+        needed = _needed(plan, consumer, edge)
+        if needed is None and operator.reorders:
+            needed = Crossing.SHUFFLE, "put back into the order of the records"
+        if needed is None and len(nodes) > 1:
+            needed = Crossing.CACHE, f"read by {len(nodes)} nodes"
+        crossing, reason = needed or (Crossing.PIPELINED, "")
+        qualifier = edge.label if consumer.kind == "combine" else None
+        yield HandOff(producer.name, consumer.name, edge.port, qualifier, False, crossing, reason)
+    for consumer in lookups:
+        reason = "looked up by the window; broadcast when it is small"
+        yield HandOff(producer.name, consumer.name, None, None, True, Crossing.BROADCAST, reason)
+
+
+def _needed(plan: Plan, consumer: Unit, edge: Edge) -> tuple[Crossing, str] | None:
+    """What the consumer needs before it can work on the records; None to take them as they come."""
+    match consumer.node:
+        case AggregateNode():
+            if plan.orders.strategies[consumer.name].chosen is AggregateStrategy.STREAMING:
+                return None
+            groups = ", ".join(consumer.node.config.group_by)
+            return Crossing.SHUFFLE, f"grouped by {groups}" if groups else "brought together"
+        case TransformNode():
+            return _needed_by_transform(plan, consumer)
+        case OutputNode():
+            return _needed_by_output(plan, consumer, consumer.node)
+        case _ if consumer.kind == "combine":
+            return _needed_by_combine(plan, consumer, edge)
+        case _:
+            return None
+
+
+def _needed_by_transform(plan: Plan, consumer: Unit) -> tuple[Crossing, str] | None:
+    window = plan.windows.get(consumer.name)
+    if window and window.lookup is None:
+        keys = ", ".join(window.spec.group_by)
+        return Crossing.SHUFFLE, f"partitioned by {keys}" if keys else "brought together"
+    if removes_duplicates(plan, consumer):
+        return Crossing.SHUFFLE, "duplicates brought together"
+    return None
+
+
+def _needed_by_output(plan: Plan, consumer: Unit, node: OutputNode) -> tuple[Crossing, str] | None:
+    if node.config.sort_order:
+        return Crossing.SHUFFLE, f"sorted by {key_text(sort_keys(node.config.sort_order))}"
+    if plan.correlation.visible[consumer.name]:
+        return Crossing.CACHE, "held until the correlation groups are decided"
+    return None
+
+
+def _needed_by_combine(plan: Plan, consumer: Unit, edge: Edge) -> tuple[Crossing, str] | None:
+    join = plan.joins[consumer.name]
+    if edge.label == join.driver:
+        used = join_strategies(plan, consumer)
+        if used & KEYED_JOINS:
+            return Crossing.SHUFFLE, "partitioned by the join key"
+        if used == {JoinStrategy.HASH_BUILD_PROBE}:
+            return None
+        return Crossing.CACHE, "compared pair by pair"
+    strategy = next(step.strategy for step in join.steps if step.build == edge.label)
+    if strategy in KEYED_JOINS:
+        return Crossing.SHUFFLE, "partitioned by the join key"
+    if strategy is JoinStrategy.HASH_BUILD_PROBE:
+        return Crossing.BROADCAST, "build input; when it is large, both inputs are shuffled"
+    return Crossing.BROADCAST, "build input, compared pair by pair"

@@ -1,0 +1,160 @@
+"""Operators: how Spark carries each node out, and what it has to hold while it does."""
+
+from __future__ import annotations
+
+import enum
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Literal
+
+from clinker.config.nodes import OutputNode, SourceNode, StateNode
+from clinker.cxl import typed
+from clinker.plan.compile import Plan
+from clinker.plan.graph import Unit
+from clinker.plan.joins import Strategy as JoinStrategy
+from clinker.plan.ordering import Strategy as AggregateStrategy
+from clinker.plan.planned import PlannedState, PlannedTransform
+
+SpillPriority = int | Literal["last"] | None
+"""Lower is cheaper to write to disk; None holds nothing that could be written."""
+
+
+class Parallelism(enum.StrEnum):
+    """What runs at the same time."""
+
+    FILE_CHUNKED = "file-chunked"
+    """Pieces of files."""
+    RECORD = "record"
+    """Any records."""
+    GROUP = "group"
+    """The groups of an aggregate."""
+    PARTITION = "partition"
+    """The partitions of a window."""
+    KEY = "key"
+    """The values of a join key, or of the fields that make records distinct."""
+    SERIAL = "serial"
+    """One record after the other."""
+
+
+@dataclass(frozen=True)
+class Operator:
+    """How a node is carried out."""
+
+    parallelism: Parallelism
+    strategy: str = ""
+    """Which of several ways was chosen; empty where there is only one."""
+    noun: str = ""
+    """What holds records, as storage reports name it; empty if nothing does."""
+    spill_priority: SpillPriority = None
+    spills: bool = False
+    """Whether what it holds may be written to disk."""
+    reorders: bool = False
+    """Whether its records leave in another order than the one that outputs have."""
+
+    @property
+    def holds_records(self) -> bool:
+        return self.spill_priority is not None
+
+
+_PER_RECORD = Operator(Parallelism.RECORD)
+_JOIN_PRIORITY = {
+    JoinStrategy.GRACE_HASH: 10,
+    JoinStrategy.IEJOIN: 20,
+    JoinStrategy.HASH_PARTITION_IEJOIN: 20,
+    JoinStrategy.SORT_MERGE: 25,
+    JoinStrategy.HASH_BUILD_PROBE: 30,
+}
+KEYED_JOINS = frozenset({JoinStrategy.GRACE_HASH, JoinStrategy.HASH_PARTITION_IEJOIN})
+"""The joins that bring records with the same key together."""
+_SPILLING_JOINS = KEYED_JOINS | {JoinStrategy.SORT_MERGE}
+
+
+def operator(plan: Plan, unit: Unit) -> Operator:
+    """How one node is carried out."""
+    match unit.kind:
+        case "source":
+            return _source(unit)
+        case "transform":
+            return _transform(plan, unit)
+        case "aggregate":
+            return _aggregate(plan, unit)
+        case "combine":
+            return _combine(plan, unit)
+        case "state":
+            return _state(plan, unit)
+        case "output":
+            return _output(unit)
+        case _:
+            return _PER_RECORD
+
+
+def _source(unit: Unit) -> Operator:
+    assert isinstance(unit.node, SourceNode)
+    from_files = unit.node.config.transport.kind == "file"
+    return Operator(Parallelism.FILE_CHUNKED if from_files else Parallelism.SERIAL)
+
+
+def _transform(plan: Plan, unit: Unit) -> Operator:
+    window = plan.windows.get(unit.name)
+    if window and window.lookup is None:
+        grouped = Parallelism.PARTITION if window.spec.group_by else Parallelism.SERIAL
+        return Operator(grouped, "window", "Window", "last", spills=True, reorders=True)
+    if removes_duplicates(plan, unit):
+        return Operator(Parallelism.KEY, "distinct", "Distinct", 30, spills=True, reorders=True)
+    if window:
+        return Operator(Parallelism.RECORD, "lookup", "Window", "last")
+    return _PER_RECORD
+
+
+def removes_duplicates(plan: Plan, unit: Unit) -> bool:
+    planned = plan.nodes[unit.name]
+    return isinstance(planned, PlannedTransform) and any(
+        isinstance(s, typed.Distinct) for s in planned.program.every_statement()
+    )
+
+
+def _aggregate(plan: Plan, unit: Unit) -> Operator:
+    chosen = plan.orders.strategies[unit.name].chosen
+    if chosen is AggregateStrategy.STREAMING:
+        return Operator(Parallelism.GROUP, chosen)
+    return Operator(Parallelism.GROUP, chosen, "Aggregate", 30, spills=True, reorders=True)
+
+
+def _combine(plan: Plan, unit: Unit) -> Operator:
+    used = join_strategies(plan, unit)
+    return Operator(
+        Parallelism.KEY if used & KEYED_JOINS else Parallelism.RECORD,
+        _joined(step.strategy for step in plan.joins[unit.name].steps),
+        "Combine",
+        min(_JOIN_PRIORITY[strategy] for strategy in used),
+        spills=bool(used & _SPILLING_JOINS),
+        reorders=used != {JoinStrategy.HASH_BUILD_PROBE},
+    )
+
+
+def join_strategies(plan: Plan, unit: Unit) -> frozenset[JoinStrategy]:
+    return frozenset(step.strategy for step in plan.joins[unit.name].steps)
+
+
+def _joined(strategies: Iterable[JoinStrategy]) -> str:
+    return "+".join(dict.fromkeys(strategies))
+
+
+def _state(plan: Plan, unit: Unit) -> Operator:
+    """A variable that counts on itself is computed along the records, one after the other."""
+    planned = plan.nodes[unit.name]
+    assert isinstance(unit.node, StateNode) and isinstance(planned, PlannedState)
+    counts_on_itself = any(
+        part.namespace == unit.node.config.scope and part.path[0] == name
+        for name, value in planned.assignments.items()
+        for part in value.walk()
+        if isinstance(part, typed.System)
+    )
+    return Operator(Parallelism.SERIAL if counts_on_itself else Parallelism.RECORD)
+
+
+def _output(unit: Unit) -> Operator:
+    assert isinstance(unit.node, OutputNode)
+    if unit.node.config.sort_order:
+        return Operator(Parallelism.SERIAL, "sort", "Sort", 20, spills=True)
+    return Operator(Parallelism.SERIAL)

@@ -1,0 +1,72 @@
+"""Volumes: how many bytes nodes may hold, estimated from the sizes of the input files."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import datetime
+
+from clinker.config.nodes import SourceNode
+from clinker.plan.compile import Plan
+from clinker.plan.explain.operators import Operator
+from clinker.plan.files import Discovery, discover
+from clinker.plan.graph import Unit
+
+
+@dataclass(frozen=True)
+class Volume:
+    """What a node may hold; None where the size of an input is not known."""
+
+    peak: int | None
+    """The bytes that pass through it, which is what it holds if it holds all its records."""
+    freed: int
+    """What it gives back when it is done."""
+    subtree_reclaim: int
+    """The most that it or a node that depends on it alone gives back."""
+
+
+def discovered(plan: Plan, now: datetime) -> dict[str, Discovery]:
+    """The files of every source that reads files; none is opened."""
+    return {
+        unit.name: discover(unit.node.config, plan.options, now)
+        for unit in plan.graph
+        if isinstance(unit.node, SourceNode) and unit.node.config.transport.kind == "file"
+    }
+
+
+def volumes(
+    plan: Plan, operators: Mapping[str, Operator], files: Mapping[str, Discovery]
+) -> dict[str, Volume]:
+    peaks: dict[str, int | None] = {}
+    for unit in plan.graph:
+        peaks[unit.name] = _peak(unit, files, peaks)
+    freed = {
+        name: (peak or 0) if operators[name].holds_records else 0 for name, peak in peaks.items()
+    }
+    reclaim: dict[str, int] = {}
+    for unit in reversed(list(plan.graph)):
+        # Where chains meet, what is freed after it belongs to none of them.
+        alone = [
+            reclaim[consumer.name]
+            for consumer, _ in plan.graph.consumers(unit.name)
+            if len(consumer.inputs) == 1
+        ]
+        reclaim[unit.name] = max([freed[unit.name], *alone])
+    return {name: Volume(peaks[name], freed[name], reclaim[name]) for name in peaks}
+
+
+def _peak(
+    unit: Unit, files: Mapping[str, Discovery], peaks: Mapping[str, int | None]
+) -> int | None:
+    if isinstance(unit.node, SourceNode):
+        return _size(files[unit.name]) if unit.name in files else None
+    known = [peaks[edge.upstream] for edge in unit.inputs]
+    sizes = [size for size in known if size is not None]
+    return sum(sizes) if len(sizes) == len(known) else None
+
+
+def _size(found: Discovery) -> int | None:
+    """The bytes a run reads; not known where nothing is found or something is missing."""
+    if found.missing or found.outside or not found.files:
+        return None
+    return sum(file.size for file in found.files)
