@@ -428,7 +428,7 @@ class Writer:
 
     def match(self, want: Type, depth: int) -> str:
         of = self.pick(SCALARS) if self.chance(2) else None
-        subject = f"{self.expr(of, depth)} " if of else ""
+        subject = f"({self.expr(of, depth)}) " if of else ""  # a brace would start the arms
         arms = [
             f"{self.expr(of or BOOL, depth)} => {self.expr(self.akin(want), depth)}"
             for _ in range(self.pick([1, 2, 3]))
@@ -647,6 +647,8 @@ _LISTS = frozenset("collect distinct".split())
 
 def may_give(name: str, want: Type) -> bool:
     """Whether an aggregate or window function may give what is wanted."""
+    if name in ("min", "max"):
+        return not want.maybe(Kind.ARRAY | Kind.MAP)
     for names, kinds in (
         (_TOTALS, _NUMBERS),
         (_MEANS, Kind.FLOAT),
@@ -724,13 +726,14 @@ def _window_function(rows: Writer, name: str, want: Type) -> str:
     argument = rows.expr(_argument_type(name, want, BOOL if name in _TESTS else NUMERIC), 1)
     if name not in ("first", "last", "lag", "lead"):
         return f"$window.{name}({argument})"
-    return _positional(rows, name, argument)
+    return _positional(rows, name, argument, want)
 
 
-def _positional(rows: Writer, name: str, argument: str) -> str:
+def _positional(rows: Writer, name: str, argument: str, want: Type) -> str:
     offset = str(rows.pick([0, 1, 2])) if name in ("lag", "lead") else ""
-    if rows.chance(2):
-        return f"$window.{name}({offset}).{rows.pick([*COLUMNS, 'out'])}"
+    columns = [column for column, type_ in COLUMNS.items() if matching(type_, want)]
+    if columns and rows.chance(2):
+        return f"$window.{name}({offset}).{rows.pick(columns)}"
     if argument.isdigit():  # a lone number would be the offset
         argument = "c_int"
     return f"$window.{name}({argument}{', ' if offset else ''}{offset})"
@@ -745,7 +748,7 @@ def window_cases(draw: st.DrawFn) -> Case:
         statements.assign("let", ["v", "w"], 2)
     around = _Statements(Writer(draw, dict(rows.names), _window_call(rows)), statements.lines)
     for _ in range(rows.pick([1, 2])):
-        around.assign("emit", ["out", "res"], 2)
+        around.assign("emit", ["out", "res", "c_int"], 2)
     if rows.chance(5):
         around.each()
     text = "\n".join(statements.lines)

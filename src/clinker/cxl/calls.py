@@ -33,7 +33,7 @@ def method_call(checker: Checker, node: ast.MethodCall) -> typed.Expr:
     receiver = checker.expr(node.receiver)
     method = _find_method(node, receiver.type)
     if isinstance(receiver, typed.Broken) or not arity_fits(
-        checker, node, method, node.method_span
+        checker, len(node.args), method, node.method_span
     ):
         checker.check_all(node.args)
         return checker.broken(node)
@@ -97,10 +97,10 @@ def _find_method(node: ast.MethodCall, receiver: Type) -> Method:
     return (fitting or by_shape or overloads)[0]
 
 
-def arity_fits(checker: Checker, node: ast.Expr, function: Builtin, span: Span) -> bool:
-    args: tuple[ast.Expr, ...] = getattr(node, "args")  # noqa: B009
+def arity_fits(checker: Checker, given: int, function: Builtin, span: Span) -> bool:
+    """Report unless the function takes as many arguments as are given."""
     low, high = function.min_args, function.max_args
-    if low <= len(args) and (high is None or len(args) <= high):
+    if low <= given and (high is None or given <= high):
         return True
     wanted = f"at least {low}"
     if high is not None:
@@ -108,7 +108,7 @@ def arity_fits(checker: Checker, node: ast.Expr, function: Builtin, span: Span) 
     plural = "" if wanted == "1" else "s"
     checker.error(
         "resolve",
-        f"'{function.name}' takes {wanted} argument{plural}, got {len(args)}",
+        f"'{function.name}' takes {wanted} argument{plural}, got {given}",
         span,
         f"its signature is {function.signature}",
     )
@@ -291,7 +291,7 @@ def _aggregate(checker: Checker, node: ast.FunctionCall) -> typed.Expr:
     counts_rows = function.counts_rows and (
         not node.args or (len(node.args) == 1 and isinstance(node.args[0], ast.Star))
     )
-    if not counts_rows and not arity_fits(checker, node, function, node.name_span):
+    if not counts_rows and not arity_fits(checker, len(node.args), function, node.name_span):
         return checker.broken(node)
     args: list[typed.Expr] = []
     if not counts_rows:

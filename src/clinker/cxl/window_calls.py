@@ -23,7 +23,7 @@ def window_call(checker: Checker, node: ast.WindowCall) -> typed.Expr:
         return checker.broken(node)
     if function.shape is Shape.POSITION or function.shape is Shape.OFFSET:
         return _positional(checker, node, function)
-    if not calls.arity_fits(checker, node, function, node.function_span):
+    if not calls.arity_fits(checker, len(node.args), function, node.function_span):
         return checker.broken(node)
     argument = None
     if node.args:
