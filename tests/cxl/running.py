@@ -15,7 +15,8 @@ from clinker.cxl.typecheck import check
 from clinker.cxl.typed import Program
 from clinker.cxl.types import ANY, Type
 from clinker.cxl.values import Value
-from clinker.cxl.windowing import SortKey, WindowProgram, WindowSpec
+from clinker.cxl.window_spec import SortKey, WindowSpec
+from clinker.cxl.windowing import WindowProgram
 from clinker.diagnostics import Source
 from clinker.diagnostics.render import render_text
 

@@ -31,7 +31,8 @@ from clinker.cxl.resolve import Context, ProgramKind, Row, WindowContext
 from clinker.cxl.typecheck import check
 from clinker.cxl.types import ANY, BOOL, FLOAT, INT, NUMERIC, STRING, Kind, Type
 from clinker.cxl.values import MAX_INT, MIN_INT, Value, identity, kind_of, midnight
-from clinker.cxl.windowing import FrameSpec, FrameUnit, SortKey, WindowProgram, WindowSpec
+from clinker.cxl.window_spec import FrameSpec, FrameUnit, SortKey, WindowSpec
+from clinker.cxl.windowing import WindowProgram
 from clinker.diagnostics import Source
 from tests.cxl import typed_programs as tp
 
@@ -224,7 +225,7 @@ def every_meta(program: typed.Program, emitted: Emitted) -> Mapping[str, Type]:
 # Transforms
 
 
-@examples(250)
+@examples(200)
 @given(tp.cases())
 def test_programs_keep_every_promise(case: tp.Case) -> None:
     program = compiled(case.text, row_context(case.columns))
@@ -264,7 +265,7 @@ def method_name(method: Method) -> str:
 def test_every_method_keeps_every_promise(method: Method) -> None:
     tally: Counter[str] = Counter()
 
-    @examples(20)
+    @examples(15)
     @given(tp.method_cases(method))
     def count(case: tp.Case) -> None:
         program = compiled(case.text, row_context(case.columns))
@@ -421,7 +422,7 @@ def shuffled_records(draw: st.DrawFn) -> tuple[list[tp.Record], list[tp.Record]]
 def test_aggregates_do_not_depend_on_the_order_of_records(call: str) -> None:
     program = aggregate_program(f"emit result = {call}")
 
-    @examples(30)
+    @examples(20)
     @given(shuffled_records())
     def holds(records: tuple[list[tp.Record], list[tp.Record]]) -> None:
         first, second = (grouped_text(program.run(order)) for order in records)

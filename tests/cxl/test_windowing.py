@@ -8,7 +8,7 @@ import pytest
 
 from clinker.cxl.failure import Failure
 from clinker.cxl.values import Value
-from clinker.cxl.windowing import FrameSpec, FrameUnit, SortKey, WindowSpec
+from clinker.cxl.window_spec import FrameSpec, FrameUnit, SortKey, WindowSpec
 from tests.cxl.running import windowed
 
 SALES: list[dict[str, Value]] = [

@@ -26,7 +26,8 @@ from clinker.cxl.typecheck import check
 from clinker.cxl.typed import Program
 from clinker.cxl.types import DATE, FLOAT, INT, STRING, Type, unify
 from clinker.cxl.values import Value, text_of
-from clinker.cxl.windowing import FrameSpec, FrameUnit, SortKey, WindowProgram, WindowSpec
+from clinker.cxl.window_spec import FrameSpec, FrameUnit, SortKey, WindowSpec
+from clinker.cxl.windowing import WindowProgram
 from clinker.diagnostics import Diagnostic, Source
 from clinker.diagnostics.render import render_text
 from tests.docs.pages import Block, blocks

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from clinker.cxl.windowing import FrameSpec, FrameUnit, SortKey, WindowSpec
+from clinker.cxl.window_spec import FrameSpec, FrameUnit, SortKey, WindowSpec
 from clinker.diagnostics import Diagnostic
 from clinker.plan.correlation import plan_correlation
 from clinker.plan.ordering import plan_order

@@ -15,7 +15,7 @@ from clinker.config.nodes import (
     TransformNode,
 )
 from clinker.cxl import typed
-from clinker.cxl.windowing import SortKey
+from clinker.cxl.window_spec import SortKey
 from clinker.diagnostics import Diagnostic, Label, Location
 from clinker.diagnostics.suggest import did_you_mean
 from clinker.frozen import frozen

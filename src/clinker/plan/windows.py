@@ -12,7 +12,7 @@ from clinker.cxl import typed
 from clinker.cxl.builtins.windows import Shape, WindowFunction
 from clinker.cxl.resolve import OPEN_ROW, Row
 from clinker.cxl.types import Kind
-from clinker.cxl.windowing import FrameSpec, FrameUnit, SortKey, WindowSpec
+from clinker.cxl.window_spec import FrameSpec, FrameUnit, SortKey, WindowSpec
 from clinker.diagnostics import Diagnostic, Label, Location
 from clinker.diagnostics.suggest import did_you_mean
 from clinker.frozen import frozen

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from clinker.cxl.types import Type
-from clinker.cxl.windowing import SortKey
+from clinker.cxl.window_spec import SortKey
 from clinker.plan.explain.facts import (
     CombineFacts,
     Facts,

@@ -16,7 +16,7 @@ from clinker.config.nodes import (
 )
 from clinker.config.nodes.aggregate import Hopping, Tumbling
 from clinker.cxl.types import Type
-from clinker.cxl.windowing import FrameSpec
+from clinker.cxl.window_spec import FrameSpec
 from clinker.plan.compile import Plan
 from clinker.plan.correlation import Retraction
 from clinker.plan.explain.expressions import Cxl, cxl, shown
