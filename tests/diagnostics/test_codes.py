@@ -40,6 +40,7 @@ from clinker.diagnostics.codes import (
     describe,
     page,
     print_page,
+    why_retired,
     why_unknown,
 )
 from clinker.diagnostics.render import render_text
@@ -245,7 +246,8 @@ def test_what_is_said_about_an_unknown_code() -> None:
     assert why_unknown("E30a").startswith("unknown diagnostic code 'E30a'; did you mean E30")
     assert closest_codes("nonsense") == []
     assert "E153, E154" in why_unknown("nonsense")
-    assert why_unknown("e307") == "e307 is no longer used: an input that names no node is E004"
+    assert why_retired("e307") == "E307 is no longer used: an input that names no node is E004"
+    assert why_retired("E308") is None
 
 
 def test_a_page_in_a_pipe_is_plain_text() -> None:

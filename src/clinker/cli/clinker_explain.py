@@ -20,6 +20,9 @@ def run(args: Namespace) -> int:
 
 def _explain_code(code: str) -> int:
     page = codes.page(code)
+    if page is None and (retired := codes.why_retired(code)):
+        print(retired)
+        return OK
     if page is None:
         raise CommandError(codes.why_unknown(code), CONFIGURATION)
     codes.print_page(page)

@@ -97,11 +97,16 @@ def closest_codes(code: str) -> list[str]:
     return near[:_MOST_SUGGESTIONS]
 
 
+def why_retired(code: str) -> str | None:
+    """What became of a code that is no longer used; None for any other."""
+    for name, why in RETIRED.items():
+        if name.lower() == code.strip().lower():
+            return f"{name} is no longer used: {why}"
+    return None
+
+
 def why_unknown(code: str) -> str:
     """What to say about a code that has no page."""
-    retired = {name.lower(): why for name, why in RETIRED.items()}.get(code.strip().lower())
-    if retired:
-        return f"{code} is no longer used: {retired}"
     near = closest_codes(code)
     hint = f"; did you mean {' or '.join(near)}?" if near else ""
     return f"unknown diagnostic code '{code}'{hint}\nknown codes: {', '.join(all_codes())}"
