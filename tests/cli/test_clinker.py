@@ -66,7 +66,7 @@ def test_dry_run_accepts_a_pipeline(clinker: Command, folder: Path) -> None:
     path = str(folder / "pipeline.yaml")
     code, out, err = clinker("run", path, "--dry-run")
     assert (code, err) == (0, "")
-    assert out == f"ok: {path} is valid (1 inputs, 1 outputs, 1 nodes between them)\n"
+    assert out == f"ok: {path} is valid: 1 source, 1 node between, 1 output\n"
     assert sorted(p.name for p in folder.iterdir()) == ["orders.csv", "pipeline.yaml"]
 
 

@@ -249,8 +249,15 @@ def test_an_ambiguous_source_name(tmp_path: Path) -> None:
     assert brief([problem]) == ["E072 26:11 {source_name} could be any of: s, t"]
     assert problem.help == "say which one: {source_name:s}"
     assert notes(problem) == ["5:9 one of the sources", "12:9 one of the sources"]
-    named = source("s") + source("t") + MERGED + output(path="{source_name:t}.csv", reads="m")
+    named = source("s") + source("t") + MERGED + output(path="out-{source_name:t}.csv", reads="m")
     assert problems(tmp_path, named) == []
+
+
+def test_an_output_never_overwrites_an_input(tmp_path: Path) -> None:
+    (problem,) = problems(tmp_path, source() + output(path="./s.csv"))
+    assert problem.code == "E076"
+    assert problem.message == "output 'o' would overwrite the input of 's'"
+    assert [label.text for label in problem.secondary] == ["read here"]
 
 
 def test_a_source_name_that_is_no_source(tmp_path: Path) -> None:

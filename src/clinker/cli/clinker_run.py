@@ -25,7 +25,7 @@ def run(args: Namespace) -> int:
         found = in_reading_order(
             [*found, *check_inputs(compiled.plan.graph, compiled.plan.options, datetime.now(UTC))]
         )
-    if report(found, args.format) or compiled.plan is None:
+    if report(found, args.format, sys.stderr if args.explain else None) or not compiled.plan:
         return CONFIGURATION
     if args.explain:
         from clinker.plan.explain import explain
@@ -58,7 +58,7 @@ def options(args: Namespace) -> Options:
         channel=Path(args.channel) if args.channel else None,
         rules_path=Path(args.rules_path) if args.rules_path else None,
         allow_absolute_paths=args.allow_absolute_paths
-        or "CLINKER_ALLOW_ABSOLUTE_PATHS" in os.environ,
+        or os.environ.get("CLINKER_ALLOW_ABSOLUTE_PATHS", "").lower() in ("1", "true", "yes"),
         environment=args.env or os.environ.get("CLINKER_ENV"),
         memory_limit=getattr(args, "memory_limit", None),
         threads=getattr(args, "threads", None),
@@ -78,9 +78,16 @@ def _path(text: str | None) -> Path | None:
 def _print_summary(compiled: Compiled, args: Namespace) -> None:
     if compiled.plan and args.format == "text" and not args.quiet:
         kinds = [unit.kind for unit in compiled.plan.graph]
-        inputs, outputs = kinds.count("source"), kinds.count("output")
-        others = len(kinds) - inputs - outputs
-        print(
-            f"ok: {args.config} is valid "
-            f"({inputs} inputs, {outputs} outputs, {others} nodes between them)"
+        sources, outputs = kinds.count("source"), kinds.count("output")
+        counts = (
+            _counted(sources, "source"),
+            _counted(len(kinds) - sources - outputs, "node between"),
+            _counted(outputs, "output"),
         )
+        print(f"ok: {args.config} is valid: {', '.join(counts)}")
+
+
+def _counted(number: int, noun: str) -> str:
+    first, *rest = noun.split(" ")
+    plural = first if number == 1 else first + "s"
+    return " ".join([str(number), plural, *rest])

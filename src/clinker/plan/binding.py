@@ -26,8 +26,6 @@ from clinker.cxl.types import (
     ANY,
     ARRAY,
     BOOL,
-    FLOAT,
-    INT,
     SCHEMA_TYPES,
     STRING,
     Type,
@@ -145,7 +143,7 @@ class _Binder:
             meta=meta,
             doc=self.documents(unit),
             vars=self.registry.types("vars"),
-            config={name: type_of(value) for name, value in unit.scope.config.items()},
+            config=unit.scope.config_types,
             pipeline=pipeline,
             source=source,
             record=record,
@@ -157,7 +155,8 @@ class _Binder:
         if unit.name not in self.sections:
             found = _own_sections(unit.node)
             for edge in unit.inputs:
-                found.update(self.sections.get(edge.upstream, {}))
+                for name, type_ in self.sections.get(edge.upstream, {}).items():
+                    found[name] = found.get(name, type_) | type_
             self.sections[unit.name] = found
         return self.sections[unit.name]
 
@@ -221,6 +220,9 @@ class _Binder:
             outgoing = self.context(unit, row, meta)
             validations = self._validations(unit, node, outgoing)
             log_conditions = self._log_conditions(unit, node, outgoing)
+        for log in node.config.log:
+            for position, name in enumerate(log.fields):
+                self.require_field(unit, name, row, log.at("fields", position), "the log")
         if attempt.program is None:
             return Planned(unit=unit, row=row, meta=meta, emitted=emitted)
         return PlannedTransform(
@@ -339,6 +341,15 @@ class _Binder:
         self.report(unit, where.diagnostics, codes)
         if node.config.match == "collect":
             arrays = {label: ARRAY for label in rows if label != driver}
+            for label in arrays:
+                if label in rows[driver].columns:
+                    self.error(
+                        unit,
+                        "E301",
+                        f"the array of '{label}' would hide the driver's column '{label}'",
+                        node.key_at("input", label),
+                        "give the input another name",
+                    )
             attempt = Attempt(None, overlay(rows[driver], Row(arrays)), {})
         else:
             attempt = self._combine_body(unit, node, rows, driver, context)
@@ -440,7 +451,9 @@ class _Binder:
                     config.include_metadata.at("keys", position),
                     did_you_mean(name, upstream.meta) or "set it with `emit meta` in a transform",
                 )
-        renamed = {field_: output for output, field_ in config.mapping.items()}
+        shown: dict[str, list[str]] = {}
+        for output, field_ in config.mapping.items():
+            shown.setdefault(field_, []).append(output)
         for output, field_ in config.mapping.items():
             at = config.at("mapping", output)
             self.require_field(unit, field_, upstream.row, at, "mapping")
@@ -455,11 +468,31 @@ class _Binder:
             row=upstream.row,
             meta=upstream.meta,
             emitted=upstream.emitted,
-            columns=tuple(
-                OutputColumn(renamed.get(name, name), name, upstream.row.columns[name])
-                for name in names
-            ),
+            columns=self._output_columns(unit, node, upstream.row, names, shown),
         )
+
+    def _output_columns(
+        self,
+        unit: Unit,
+        node: OutputNode,
+        row: Row,
+        names: Sequence[str],
+        shown: Mapping[str, Sequence[str]],
+    ) -> tuple[OutputColumn, ...]:
+        """The columns of an output: every field under the names that `mapping` gives it."""
+        columns: list[OutputColumn] = []
+        for field_ in names:
+            for name in shown.get(field_, [field_]):
+                if any(column.name == name for column in columns):
+                    self.error(
+                        unit,
+                        "E077",
+                        f"two columns of the output are named '{name}'",
+                        node.config.key_at("mapping", name),
+                        "give one of them another name, or exclude it",
+                    )
+                columns.append(OutputColumn(name, field_, row.columns[field_]))
+        return tuple(columns)
 
 
 def _own_sections(node: NodeBase) -> dict[str, Type]:
@@ -520,9 +553,3 @@ def _difference(first: Row, other: Row) -> str | None:
 
 def _assignable(declared: Type) -> Type:
     return Type(accepted_kinds(declared.without_null(), iso_text=False))
-
-
-def type_of(value: object) -> Type:
-    """The type of a configuration value as CXL sees it."""
-    types: dict[type, Type] = {bool: BOOL, int: INT, float: FLOAT, str: STRING}
-    return types.get(type(value), ANY)

@@ -183,9 +183,16 @@ def overlaid(
 def _effective(
     registry: Registry, scope: str, given: Mapping[str, Variable]
 ) -> dict[str, Variable]:
-    """What changes a variable or adds one: to repeat a declaration without a value does neither."""
+    """What changes a variable or adds one.
+
+    To repeat a declaration without a value does neither, nor does one with another type.
+    """
     known = registry.scope(scope)
-    return {name: v for name, v in given.items() if name not in known or v.has("default")}
+    return {
+        name: variable
+        for name, variable in given.items()
+        if name not in known or (variable.has("default") and variable.type == known[name].type)
+    }
 
 
 def _type_conflicts(

@@ -20,7 +20,13 @@ from clinker.plan.graph import Graph
 from clinker.plan.joins import Join, plan_joins
 from clinker.plan.options import Options
 from clinker.plan.ordering import Orders, plan_order
-from clinker.plan.paths import check_destinations, check_paths, check_templates, destinations
+from clinker.plan.paths import (
+    check_destinations,
+    check_overwritten_inputs,
+    check_paths,
+    check_templates,
+    destinations,
+)
 from clinker.plan.planned import OutputColumn, Planned
 from clinker.plan.projection import plan_projections
 from clinker.plan.provenance import Parameters
@@ -112,6 +118,7 @@ def compile_pipeline(content: bytes, name: str, options: Options) -> Compiled:
     written = destinations(pipeline, graph, options, channel=channel_name)
     found += check_paths(pipeline, graph, options, channel_name)
     found += [*check_templates(graph), *check_patterns(graph), *check_destinations(written)]
+    found += check_overwritten_inputs(graph, options, written)
     found += check_dead_letters(pipeline, graph, written)
 
     found = in_reading_order(found)

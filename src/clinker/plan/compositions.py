@@ -26,7 +26,7 @@ from clinker.config.reference import Ref
 from clinker.config.variables import read_value
 from clinker.cxl import typed
 from clinker.cxl.resolve import Row
-from clinker.cxl.types import Type
+from clinker.cxl.types import SCHEMA_TYPES, STRING, Type
 from clinker.diagnostics import Diagnostic, Label, Location, Severity
 from clinker.diagnostics.suggest import did_you_mean
 from clinker.frozen import frozen
@@ -203,9 +203,11 @@ class _Expander:
         self.sites.append(site)
         self.diagnostics += _unknown_settings(node, signature, outer)
         self._check_resources(node, signature, outer, site)
+        config = self._config(node, signature, outer, site)
         scope = replace(
             scope,
-            config=self._config(node, signature, outer, site),
+            config=config,
+            config_types=_parameter_types(signature, config),
             opted_in={name: frozenset(getattr(signature.scoped_vars, name)) for name in SCOPES},
         )
         feeds = self._feeds(node, signature, outer)
@@ -424,6 +426,15 @@ _SETTINGS = (
     ("config", "config_schema", "parameter"),
     ("resources", "resources_schema", "resource"),
 )
+
+
+def _parameter_types(signature: Signature, config: Mapping[str, object]) -> dict[str, Type]:
+    """The declared types of `$config`; a parameter without a value is null."""
+    types = {
+        name: STRING if parameter.type == "path" else SCHEMA_TYPES[parameter.type]
+        for name, parameter in signature.config_schema.items()
+    }
+    return {n: t if config.get(n) is not None else t.nullable() for n, t in types.items()}
 
 
 def _unknown_settings(

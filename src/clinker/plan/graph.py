@@ -11,6 +11,7 @@ from dataclasses import field
 
 from clinker.config.composition import Signature
 from clinker.config.nodes import CompositionNode, NodeBase
+from clinker.cxl.types import Type
 from clinker.diagnostics import Diagnostic, Label, Location, Severity
 from clinker.frozen import frozen
 
@@ -72,6 +73,8 @@ class CallScope:
     """The calls that led here, the innermost first."""
     config: Mapping[str, object] = field(default_factory=dict)
     """The values of `$config`."""
+    config_types: Mapping[str, Type] = field(default_factory=dict)
+    """Their types; what has no value may be null."""
     opted_in: Mapping[str, frozenset[str]] | None = None
     """The variables of the caller that the body lists as its own; None in the pipeline itself."""
 

@@ -411,6 +411,30 @@ def _queues(pipeline: Pipeline) -> dict[str, SourceDlq]:
     return {"": dlq, **dlq.per_source}
 
 
+def check_overwritten_inputs(
+    graph: Graph, options: Options, found: Sequence[Destination]
+) -> list[Diagnostic]:
+    """E076 for a file that is read and written by the same pipeline."""
+    read: dict[str, tuple[Unit, Location]] = {}
+    for unit in graph:
+        if isinstance(unit.node, SourceNode):
+            config = unit.node.config
+            paths = [(config.path, config.at("path"))] if config.path else []
+            paths += [(path, config.at("paths", i)) for i, path in enumerate(config.paths or ())]
+            for path, place in paths:
+                identity = os.path.realpath(str(resolve(path, options.base_dir)).replace("\0", ""))
+                read.setdefault(identity, (unit, place))
+    problems: list[Diagnostic] = []
+    for written in found:
+        if written.identity in read:
+            reader, place = read[written.identity]
+            message = f"{written.what} would overwrite the input of '{reader.name}'"
+            note = Label(place, "read here")
+            help = "write to another file"
+            problems.append(Diagnostic("E076", message, Label(written.place), (note,), help))
+    return problems
+
+
 def check_destinations(found: Sequence[Destination]) -> list[Diagnostic]:
     """E322 for an output that shares its file with another one, E075 where no file can be."""
     problems = [

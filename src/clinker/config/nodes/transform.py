@@ -14,6 +14,7 @@ from clinker.config.names import Name, Phase, Positive
 from clinker.config.nodes.base import SingleInputNode
 from clinker.config.variables import Declaration
 from clinker.config.window import AnalyticWindow
+from clinker.cxl.patterns import PatternError, compile_pattern
 from clinker.diagnostics import Diagnostic
 from clinker.diagnostics.suggest import closest
 
@@ -108,6 +109,19 @@ class Validation(Model):
                 help=f"add 'args: {{ {missing[0]}: … }}'",
             )
         yield from self._check_arg_types()
+        yield from self._check_arg_values()
+
+    def _check_arg_values(self) -> Iterator[Diagnostic]:
+        pattern = self.args.get("pattern")
+        if self.assertion == "matches" and isinstance(pattern, str):
+            try:
+                compile_pattern(pattern)
+            except PatternError as error:
+                yield self.problem("E026", f"invalid pattern: {error}", "args", "pattern")
+        low, high = self.args.get("min"), self.args.get("max")
+        if isinstance(low, int | float) and isinstance(high, int | float) and low > high:
+            message = "'min' is larger than 'max', so no record passes"
+            yield self.problem("E026", message, "args", "min", help="swap the two")
 
     def _check_arg_types(self) -> Iterator[Diagnostic]:
         for arg, value in self.args.items():
