@@ -225,7 +225,7 @@ def every_meta(program: typed.Program, emitted: Emitted) -> Mapping[str, Type]:
 # Transforms
 
 
-@examples(200)
+@examples(100)
 @given(tp.cases())
 def test_programs_keep_every_promise(case: tp.Case) -> None:
     program = compiled(case.text, row_context(case.columns))
@@ -236,7 +236,7 @@ def test_programs_keep_every_promise(case: tp.Case) -> None:
 def test_most_generated_programs_are_well_typed() -> None:
     tally: Counter[bool] = Counter()
 
-    @examples(150)
+    @examples(100)
     @given(tp.cases())
     def count(case: tp.Case) -> None:
         tally[compiled(case.text, row_context(case.columns)) is not None] += 1
@@ -265,7 +265,7 @@ def method_name(method: Method) -> str:
 def test_every_method_keeps_every_promise(method: Method) -> None:
     tally: Counter[str] = Counter()
 
-    @examples(15)
+    @examples(12)
     @given(tp.method_cases(method))
     def count(case: tp.Case) -> None:
         program = compiled(case.text, row_context(case.columns))
@@ -338,7 +338,7 @@ def assert_window_sound(case: tp.Case, spec: WindowSpec) -> bool:
     return True
 
 
-@examples(120)
+@examples(90)
 @given(tp.group_cases())
 def test_aggregate_programs_keep_every_promise(case: tp.GroupCase) -> None:
     assert_group_sound(case)
@@ -352,7 +352,7 @@ SPECS = st.builds(
 )
 
 
-@examples(120)
+@examples(90)
 @given(tp.window_cases(), SPECS)
 def test_window_programs_keep_every_promise(case: tp.Case, spec: WindowSpec) -> None:
     assert_window_sound(case, spec)
@@ -362,7 +362,7 @@ def test_window_programs_keep_every_promise(case: tp.Case, spec: WindowSpec) -> 
 def test_every_aggregate_keeps_every_promise(name: str) -> None:
     tally: Counter[bool] = Counter()
 
-    @examples(25)
+    @examples(16)
     @given(tp.aggregate_cases(name))
     def count(case: tp.GroupCase) -> None:
         tally[assert_group_sound(case)] += 1
@@ -375,7 +375,7 @@ def test_every_aggregate_keeps_every_promise(name: str) -> None:
 def test_every_window_function_keeps_every_promise(name: str) -> None:
     tally: Counter[bool] = Counter()
 
-    @examples(25)
+    @examples(16)
     @given(tp.window_function_cases(name), SPECS)
     def count(case: tp.Case, spec: WindowSpec) -> None:
         tally[assert_window_sound(case, spec)] += 1
@@ -498,7 +498,7 @@ def test_running_functions_are_aggregates_of_the_records_so_far(function: str, c
     window = WindowProgram(program, WindowSpec(), surroundings())
     aggregate = aggregate_program(f"emit result = {RUNNING[function]}({column})")
 
-    @examples(30)
+    @examples(15)
     @given(records_with(**{name: tp.values(type_) for name, type_ in SUMMABLE.items()}))
     def holds(records: list[tp.Record]) -> None:
         for at, outcome in enumerate(window.run(records)):
@@ -680,7 +680,7 @@ def outcome(run: Callable[..., Value], **record: Value) -> Value | FailureKind:
 
 
 @pytest.mark.parametrize("op", INT_MODEL)
-@examples(150)
+@examples(100)
 @example(MIN_INT, -1)
 @example(-7, 2)
 @example(7, -2)
@@ -699,7 +699,7 @@ def test_int_arithmetic_agrees_with_the_model(op: str, a: int, b: int) -> None:
 
 
 @pytest.mark.parametrize("op", FLOAT_MODEL)
-@examples(150)
+@examples(100)
 @given(tp.FLOATS, tp.FLOATS | tp.INTS, st.booleans())
 def test_float_arithmetic_agrees_with_the_model(op: str, a: float, b: float, swapped: bool) -> None:
     x, y = (b, a) if swapped else (a, b)
@@ -724,7 +724,7 @@ def test_negating_the_smallest_int_is_a_declared_failure(text: str) -> None:
     assert_sound(program_of(f"emit x = {text}"), [{}])
 
 
-@examples(150)
+@examples(100)
 @given(tp.INTS, tp.INTS)
 def test_quotient_and_remainder_make_up_the_dividend(a: int, b: int) -> None:
     quotient, rest = (outcome(INT_CALCULATORS[op], a=a, b=b) for op in "/%")
@@ -746,7 +746,7 @@ def is_nan(value: Value) -> bool:
     return isinstance(value, float) and math.isnan(value)
 
 
-@examples(200)
+@examples(120)
 @given(st.data())
 def test_exactly_one_of_less_equal_and_greater_holds(data: st.DataObject) -> None:
     kind = data.draw(ORDERED_KINDS)
@@ -761,7 +761,7 @@ def test_exactly_one_of_less_equal_and_greater_holds(data: st.DataObject) -> Non
     assert [turned[op] for op in ("==", "!=", ">", ">=", "<", "<=")] == list(found.values())
 
 
-@examples(200)
+@examples(120)
 @given(st.data())
 def test_order_is_transitive(data: st.DataObject) -> None:
     exact = st.integers(-(2**53), 2**53)  # beyond these, Ints meet Floats only approximately
@@ -774,7 +774,7 @@ def test_order_is_transitive(data: st.DataObject) -> None:
             assert ORDER[op](a=a, b=c)
 
 
-@examples(150)
+@examples(100)
 @given(tp.values(ANY), tp.values(ANY))
 def test_equality_is_symmetric_and_what_match_goes_by(a: Value, b: Value) -> None:
     equal = ORDER["=="](a=a, b=b)

@@ -150,7 +150,7 @@ STARTS = st.sampled_from(["emit x =", "let y =", "filter", "trace"])
 STATEMENTS = st.lists(st.tuples(STARTS, TOKEN_SOUP).map(" ".join), max_size=3).map("\n".join)
 
 
-@examples(150)
+@examples(100)
 @given(st.text(max_size=60))
 def test_any_text_is_answered(text: str) -> None:
     program = text.encode("utf-8", "surrogatepass")
@@ -158,14 +158,14 @@ def test_any_text_is_answered(text: str) -> None:
     assert_listed(program)
 
 
-@examples(150)
+@examples(100)
 @given(st.binary(max_size=60))
 def test_any_bytes_are_answered(program: bytes) -> None:
     assert_answered(program)
     assert_listed(program)
 
 
-@examples(200)
+@examples(140)
 @given(TOKEN_SOUP | STATEMENTS)
 def test_any_tokens_are_answered(text: str) -> None:
     assert_answered(text.encode())
@@ -197,7 +197,7 @@ def mutated(text: str, rng: random.Random) -> str:
             return text[:start] + piece[::-1] + text[end:]
 
 
-@examples(120)
+@examples(90)
 @given(tp.program_texts(), st.integers(0, 2**32), st.integers(1, 4))
 def test_damaged_programs_are_answered(text: str, seed: int, times: int) -> None:
     rng = random.Random(seed)

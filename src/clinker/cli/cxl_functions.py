@@ -64,13 +64,18 @@ def heading(builtin: Builtin) -> str:
 
 def _list() -> None:
     families: dict[str, list[Builtin]] = {family: [] for family in _TITLES}
-    for builtin in every_builtin():
+    for builtin in sorted(every_builtin(), key=_place):
         families[builtin.family].append(builtin)
     for family, title in _TITLES.items():
         print(f"{title} ({len(families[family])})")
         _print_table([(heading(b), _summary(b)) for b in families[family]])
         print()
     print("Run `cxl functions NAME` for the details and examples of one of them.")
+
+
+def _place(builtin: Builtin) -> int:
+    """Where a built-in stands in the module of its family."""
+    return builtin.call.__code__.co_firstlineno
 
 
 def _print_table(rows: Sequence[tuple[str, str]]) -> None:
