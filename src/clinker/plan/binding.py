@@ -16,6 +16,7 @@ from clinker.config.nodes import (
     StateNode,
     TransformNode,
 )
+from clinker.config.nodes.transform import Validation
 from clinker.cxl import ast, typed
 from clinker.cxl.builtins.declare import accepted_kinds
 from clinker.cxl.modules import ModuleLibrary
@@ -26,8 +27,10 @@ from clinker.cxl.types import (
     ANY,
     ARRAY,
     BOOL,
+    NUMERIC,
     SCHEMA_TYPES,
     STRING,
+    Kind,
     Type,
     unify,
 )
@@ -49,6 +52,15 @@ from clinker.plan.planned import (
     PlannedTransform,
 )
 from clinker.plan.variables import SCOPES, Registry
+
+CHECKED_TYPES = {
+    "matches": STRING,
+    "length": STRING | ARRAY,
+    "min": NUMERIC,
+    "max": NUMERIC,
+    "range": NUMERIC,
+}
+"""The types that named checks work on; the others take any."""
 
 X12_SECTIONS = ("functional_group", "transaction_set")
 EDI_ELEMENTS = tuple(f"e{n:02}" for n in range(1, 33))
@@ -251,12 +263,26 @@ class _Binder:
             if validation.field is not None:
                 at = validation.at("field")
                 self.require_field(unit, validation.field, context.row, at, "the validation")
+                self._check_validated_type(unit, validation, context.row)
             condition = None
             if validation.named_check is None:
                 source = validation.text("assertion")
                 condition = self.condition(unit, source, context, "the validation")
             checks.append(Check(validation.rule, condition))
         return tuple(checks)
+
+    def _check_validated_type(self, unit: Unit, validation: Validation, row: Row) -> None:
+        """A named check works on some types only."""
+        type_ = row.get(validation.field or "")
+        accepted = CHECKED_TYPES.get(validation.named_check or "")
+        if type_ and accepted and not type_.is_null and not type_.maybe(accepted.kinds):
+            self.error(
+                unit,
+                "E200",
+                f"the check '{validation.assertion}' is for {accepted}, "
+                f"but '{validation.field}' is {type_.noun}",
+                validation.at("assertion"),
+            )
 
     def require_field(
         self, unit: Unit, name: str, row: Row, location: Location, reader: str
@@ -471,6 +497,17 @@ class _Binder:
             columns=self._output_columns(unit, node, upstream.row, names, shown),
         )
 
+    def _reject_maps(self, unit: Unit, node: OutputNode, columns: Sequence[OutputColumn]) -> None:
+        for column in columns:
+            if column.type.maybe(Kind.MAP) and column.type.only(Kind.MAP):
+                self.error(
+                    unit,
+                    "E078",
+                    f"a {node.config.type} file cannot hold '{column.field}', which is a Map",
+                    node.config.at("type"),
+                    "exclude it, emit the parts of it that are needed, or write JSON",
+                )
+
     def _output_columns(
         self,
         unit: Unit,
@@ -492,6 +529,8 @@ class _Binder:
                         "give one of them another name, or exclude it",
                     )
                 columns.append(OutputColumn(name, field_, row.columns[field_]))
+        if node.config.type != "json":
+            self._reject_maps(unit, node, columns)
         return tuple(columns)
 
 

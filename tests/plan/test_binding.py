@@ -1,0 +1,139 @@
+"""What nodes read and write, checked against the rows that reach them."""
+
+from __future__ import annotations
+
+from textwrap import indent
+
+import pytest
+
+from tests.plan.compiling import compiled
+
+SOURCE = """\
+pipeline: { name: orders }
+nodes:
+  - type: source
+    name: orders
+    config:
+      type: json
+      path: orders.json
+      schema:
+        - { name: id, type: int }
+        - { name: region, type: string }
+        - { name: amount, type: float }
+        - { name: customer, type: map }
+"""
+OUTPUT = """\
+- type: output
+  name: result
+  input: {reads}
+  config:
+    type: {kind}
+    path: result.out
+{more}"""
+
+
+def transform(more: str) -> str:
+    node = "- type: transform\n  name: t\n  input: orders\n  config:\n" + indent(more, "    ")
+    return indent(node, "  ")
+
+
+def output(reads: str = "orders", kind: str = "json", more: str = "") -> str:
+    return indent(OUTPUT.format(reads=reads, kind=kind, more=indent(more, "    ")), "  ")
+
+
+def messages(nodes: str) -> list[str]:
+    return [f"{d.code} {d.message}" for d in compiled(SOURCE + nodes).diagnostics]
+
+
+@pytest.mark.parametrize(
+    ("more", "message"),
+    [
+        ("mapping: { a: nope }", "E200 mapping reads unknown field 'nope'"),
+        ("exclude: [nope]", "E200 exclude reads unknown field 'nope'"),
+        ("sort_order: [nope]", "E200 sort_order reads unknown field 'nope'"),
+        ("mapping: { id: amount }", "E077 two columns of the output are named 'id'"),
+        ("include_metadata: [k]", "E200 include_metadata names 'k', which no node before sets"),
+    ],
+)
+def test_wrong_outputs(more: str, message: str) -> None:
+    assert messages(output(more=more)) == [message]
+
+
+def test_a_field_may_be_shown_under_several_names() -> None:
+    found = compiled(SOURCE + output(more="mapping: { a: amount, b: amount }"))
+    assert found.plan
+    assert [c.name for c in found.plan.projections["result"]] == [
+        "id",
+        "region",
+        "a",
+        "b",
+        "customer",
+    ]
+
+
+@pytest.mark.parametrize("kind", ["csv", "xml"])
+def test_only_json_holds_maps(kind: str) -> None:
+    expected = f"E078 a {kind} file cannot hold 'customer', which is a Map"
+    assert messages(output(kind=kind)) == [expected]
+    assert messages(output(kind=kind, more="exclude: [customer]")) == []
+
+
+@pytest.mark.parametrize(
+    ("more", "message"),
+    [
+        (
+            "validations: [{ field: region, check: min, args: { value: 3 } }]",
+            "E200 the check 'min' is for Numeric, but 'region' is String",
+        ),
+        (
+            "validations: [{ field: id, check: matches, args: { pattern: 'a+' } }]",
+            "E200 the check 'matches' is for String, but 'id' is Int",
+        ),
+        (
+            "validations: [{ field: region, check: matches, args: { pattern: '(' } }]",
+            "E026 invalid pattern: group '(' is not closed",
+        ),
+        (
+            "validations: [{ field: id, check: range, args: { min: 5, max: 1 } }]",
+            "E026 'min' is larger than 'max', so no record passes",
+        ),
+        (
+            "validations: [{ field: nope, check: not_empty }]",
+            "E200 the validation reads unknown field 'nope'",
+        ),
+        ("validations: [{ check: amount }]", "E200 the validation must be Bool, got Float"),
+        (
+            "log: [{ level: info, when: per_record, message: m, fields: [nope] }]",
+            "E200 the log reads unknown field 'nope'",
+        ),
+    ],
+)
+def test_wrong_transforms(more: str, message: str) -> None:
+    nodes = transform(f"cxl: emit double = amount * 2\n{more}\n") + output("t")
+    assert messages(nodes) == [message]
+
+
+def test_an_error_does_not_hide_those_after_it() -> None:
+    nodes = transform("cxl: |\n  emit double = amuont * 2\n  emit big = double > 5\n")
+    assert messages(nodes + output("t", more="exclude: [doubel]")) == [
+        "E200 unknown field 'amuont'",
+        "E200 exclude reads unknown field 'doubel'",
+    ]
+
+
+def test_the_array_of_a_collect_hides_no_column() -> None:
+    combine = indent(
+        """\
+- type: combine
+  name: joined
+  input: { o: orders, region: orders }
+  config:
+    where: o.id == region.id
+    match: collect
+    propagate_ck: driver
+""",
+        "  ",
+    )
+    assert messages(combine + output("joined")) == [
+        "E301 the array of 'region' would hide the driver's column 'region'"
+    ]
