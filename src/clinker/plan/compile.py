@@ -12,7 +12,7 @@ from clinker.diagnostics import Diagnostic, in_reading_order
 from clinker.frozen import frozen
 from clinker.plan.binding import bind
 from clinker.plan.channels import check_channel, chosen_channel, overlaid
-from clinker.plan.compositions import check_ports, expand
+from clinker.plan.compositions import expand
 from clinker.plan.correlation import Correlation, plan_correlation
 from clinker.plan.dead_letters import DeadLetters, check_dead_letters, dead_letters
 from clinker.plan.files import check_patterns, load_layouts
@@ -28,6 +28,7 @@ from clinker.plan.paths import (
     destinations,
 )
 from clinker.plan.planned import OutputColumn, Planned
+from clinker.plan.ports import check_ports
 from clinker.plan.projection import plan_projections
 from clinker.plan.provenance import Parameters
 from clinker.plan.required import RequiredColumns, plan_required
