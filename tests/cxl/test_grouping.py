@@ -79,6 +79,12 @@ def test_float_sums_do_not_depend_on_order() -> None:
     assert forwards == backwards == [{"s": 1.6}]
 
 
+def test_means_survive_sums_beyond_the_floats() -> None:
+    records: list[dict[str, Value]] = [{"v": 1.0, "w": 1e308}, {"v": 1.0, "w": 1e308}]
+    text = "emit a = avg(w) emit b = weighted_avg(v, w) emit c = sum(w)"
+    assert aggregate(text, records) == [{"a": 1e308, "b": 1.0, "c": float("inf")}]
+
+
 def test_a_failing_record_counts_in_no_aggregate() -> None:
     records: list[dict[str, Value]] = [{"x": "1"}, {"x": "oops"}, {"x": "2"}]
     context = Context(row=Row({"x": ANY}), kind=ProgramKind.AGGREGATE)

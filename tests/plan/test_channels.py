@@ -217,6 +217,8 @@ def test_the_target_of_a_channel(tmp_path: Path, target: str, warned: bool) -> N
         ("config: { fuzzy_threshold: 0.6 }, ", "{}", 0.6),
         ("config: { fuzzy_threshold: 0.6 }, ", "default: { enrich1.fuzzy_threshold: 0.7 }", 0.7),
         ("", "default: { fuzzy_threshold: 0.7 }", 0.7),
+        ("", "default: { fuzzy_threshold: 0.7, enrich1.fuzzy_threshold: 0.9 }", 0.9),
+        ("", "default: { enrich1.fuzzy_threshold: 0.9, fuzzy_threshold: 0.7 }", 0.9),
         ("", "{ default: { fuzzy_threshold: 0.7 }, fixed: { enrich1.fuzzy_threshold: 0.8 } }", 0.8),
     ],
 )

@@ -65,7 +65,8 @@ def channel_layers(
     overlay = channel.config if block == "config" else channel.resources
     for layer, origin in _LAYERS.items():
         values: Mapping[str, object] = getattr(overlay, layer)
-        for key, value in values.items():
+        # What is said of one call comes before what is said of all.
+        for key, value in sorted(values.items(), key=lambda item: "." not in item[0]):
             if _addresses(channel, key, block, site) and key.rpartition(".")[2] == name:
                 yield Layer(origin, value, overlay.at(layer, key))
 

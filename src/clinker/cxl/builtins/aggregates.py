@@ -82,6 +82,20 @@ def without_nulls(values: Iterable[Value]) -> list[Value]:
 ORDERED = NUMERIC | STRING | DATE | DATETIME | BOOL
 
 
+def exact_ratio(parts: Sequence[float], whole: Sequence[float]) -> float | None:
+    """The sum of `parts` over the sum of `whole`; null when that is zero.
+
+    Sums beyond the range of a Float do not spoil a ratio that is within it.
+    """
+    numerator, denominator = exact_sum(parts), exact_sum(whole)
+    if not denominator:
+        return None
+    overflowed = math.isinf(numerator) or math.isinf(denominator)
+    if overflowed and all(math.isfinite(number) for number in (*parts, *whole)):
+        return _rounded(_fraction(parts) / _fraction(whole))
+    return numerator / denominator
+
+
 def exact_sum(numbers: Sequence[float]) -> float:
     """The sum of floats, rounded once: the same in whatever order they come."""
     beyond = {number for number in numbers if not math.isfinite(number)}
@@ -90,11 +104,18 @@ def exact_sum(numbers: Sequence[float]) -> float:
     try:
         return math.fsum(numbers)
     except OverflowError:  # a partial sum left the range, though the whole may not
-        total = sum(map(Fraction, numbers), Fraction())
+        return _rounded(_fraction(numbers))
+
+
+def _fraction(numbers: Sequence[float]) -> Fraction:
+    return sum(map(Fraction, numbers), Fraction())
+
+
+def _rounded(exact: Fraction) -> float:
     try:
-        return float(total)
+        return float(exact)
     except OverflowError:
-        return math.inf if total > 0 else -math.inf
+        return math.inf if exact > 0 else -math.inf
 
 
 @aggregate(
@@ -147,7 +168,7 @@ def average(values: Sequence[Number | None]) -> Value:
     null
     """
     numbers = [float(n) for n in values if n is not None]
-    return exact_sum(numbers) / len(numbers) if numbers else None
+    return exact_ratio(numbers, [1.0] * len(numbers))
 
 
 @aggregate("min", one_of_them, params=[Param("value", ORDERED)], fails=[FailureKind.AGGREGATE_TYPE])
@@ -234,10 +255,8 @@ def weighted_average(values: Sequence[Number | None], weights: Sequence[Number |
         for value, weight in zip(values, weights, strict=True)
         if value is not None and weight is not None
     ]
-    weight_total = exact_sum([weight for _, weight in pairs])
-    if not weight_total:
-        return None
-    return exact_sum([value * weight for value, weight in pairs]) / weight_total
+    weights_given = [weight for _, weight in pairs]
+    return exact_ratio([value * weight for value, weight in pairs], weights_given)
 
 
 @aggregate("first", one_of_them, params=[Param("value", ANY)])
