@@ -139,7 +139,7 @@ def test_any_value_in_the_other_files(keys: dict[str, object]) -> None:
     [
         (b"pipeline:\n  name: caf\xe9\n", "E000 2:12 the file is not UTF-8"),
         (b"\xff\xfep\x00", "E000 1:1 the file is not UTF-8"),
-        (b" " * (32 * 2**20 + 1), "E009 1:1 the file is larger than 32 MiB"),
+        (b" " * (2 * 2**20 + 1), "E009 1:1 the file is larger than 2 MiB"),
         (b"- " * 400, "E009 1:513 nested more than 256 levels deep"),
         (b"{a: " * 300, "E009"),
     ],

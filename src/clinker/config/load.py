@@ -31,7 +31,8 @@ from clinker.frozen import frozen
 
 M = TypeVar("M", bound=Model)
 
-MAX_BYTES = 32 * 2**20
+MAX_BYTES = 2 * 2**20
+"""Far more than anyone writes, and still read while a user waits."""
 
 
 @frozen
@@ -176,7 +177,7 @@ def _read(content: Source | bytes, name: str) -> tuple[Source, list[Diagnostic]]
             return _not_utf8(name, content, error)
     if size > MAX_BYTES:
         label = Label(source.at(Span(0, 0)))
-        return source, [Diagnostic("E009", "the file is larger than 32 MiB", label)]
+        return source, [Diagnostic("E009", "the file is larger than 2 MiB", label)]
     return source, []
 
 

@@ -31,7 +31,7 @@ from clinker.config.tree import Entry, MappingNode, Node, ScalarNode, SequenceNo
 from clinker.diagnostics import Diagnostic, Label, Span
 
 MAX_DEPTH = 256
-MAX_NODES = 100_000
+MAX_NODES = 40_000
 
 _CORE = "tag:yaml.org,2002:"
 _SURROGATE = re.compile(r"[\ud800-\udfff]")
