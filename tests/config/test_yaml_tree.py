@@ -138,7 +138,7 @@ def test_aliases_stand_for_what_they_name() -> None:
             + "".join(f"{n}: &{n} [{f'*{p},' * 9}]\n" for p, n in pairwise("abcdefg")),
             "E009",
             None,
-            "more than 100000 values, aliases spelled out",
+            "more than 40000 values, aliases spelled out",
         ),
     ],
 )  # fmt: skip
