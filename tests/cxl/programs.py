@@ -9,7 +9,8 @@ from typing import Any, TypeVar
 from hypothesis import strategies as st
 
 from clinker.cxl import ast, parser
-from clinker.cxl.lexer import KEYWORDS, MAX_INT
+from clinker.cxl.lexer import KEYWORDS
+from clinker.cxl.values import MAX_INT
 from clinker.diagnostics import Span
 
 _N = TypeVar("_N", bound=ast.Node)

@@ -3,14 +3,11 @@
 from __future__ import annotations
 
 import argparse
-import signal
-import sys
 from collections.abc import Callable, Sequence
-from importlib import import_module
 from typing import TypeAlias
 
 from clinker import __version__
-from clinker.cli.exits import INTERRUPTED, CommandError
+from clinker.cli.command import add_format, run_command
 
 LOG_LEVELS = ("error", "warn", "info", "debug", "trace")
 EXPLAIN_FORMATS = ("text", "json", "dot", "sql")
@@ -27,18 +24,8 @@ exit codes:
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Run the command line and return the exit code. Only the command at hand is imported."""
-    if hasattr(signal, "SIGPIPE"):  # a reader that leaves ends the output quietly
-        signal.signal(signal.SIGPIPE, signal.SIG_DFL)
-    args = _parser().parse_args(argv)
-    try:
-        code: int = import_module(f"clinker.cli.clinker_{args.command}").run(args)
-    except CommandError as problem:
-        print(f"error: {problem}", file=sys.stderr)
-        return problem.code
-    except KeyboardInterrupt:
-        return INTERRUPTED
-    return code
+    """Run the command line and return the exit code."""
+    return run_command(_parser(), argv)
 
 
 _Commands: TypeAlias = "argparse._SubParsersAction[argparse.ArgumentParser]"
@@ -157,7 +144,7 @@ def _add_run_reporting(command: argparse.ArgumentParser) -> None:
         metavar="DIR",
         help="where the run leaves its metrics (default: $CLINKER_METRICS_SPOOL_DIR)",
     )
-    _add_format(reporting)
+    add_format(reporting)
 
 
 def _add_explain(commands: _Commands) -> None:
@@ -173,7 +160,7 @@ def _add_explain(commands: _Commands) -> None:
         "--field", metavar="NODE.PARAM", help="a parameter of a composition call in CONFIG"
     )
     _add_compilation(command)
-    _add_format(command)
+    add_format(command)
 
 
 def _add_schema(commands: _Commands) -> None:
@@ -200,15 +187,6 @@ def _add_metrics(commands: _Commands) -> None:
         "--delete-after-collect", action="store_true", help="delete files once archived"
     )
     collect.add_argument("--dry-run", action="store_true", help="only tell what would be collected")
-
-
-def _add_format(command: argparse._ActionsContainer) -> None:
-    command.add_argument(
-        "--format",
-        choices=("text", "json"),
-        default="text",
-        help="how diagnostics are printed: for people, or as a JSON array",
-    )
 
 
 def _at_least(low: int) -> Callable[[str], int]:

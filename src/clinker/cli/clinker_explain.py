@@ -5,8 +5,7 @@ from __future__ import annotations
 from argparse import Namespace
 
 from clinker.cli.clinker_run import compile_file, options
-from clinker.cli.cxl_check import report
-from clinker.cli.exits import CONFIGURATION, OK, USAGE, CommandError
+from clinker.cli.command import CONFIGURATION, OK, USAGE, CommandError, report
 from clinker.diagnostics import codes
 
 

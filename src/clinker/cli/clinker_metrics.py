@@ -8,7 +8,7 @@ import sys
 from argparse import Namespace
 from pathlib import Path
 
-from clinker.cli.exits import IO, OK, CommandError
+from clinker.cli.command import IO, OK, CommandError
 from clinker.frozen import frozen
 
 SCHEMA_VERSION = 3

@@ -8,8 +8,7 @@ from argparse import Namespace
 from datetime import UTC, datetime
 from pathlib import Path
 
-from clinker.cli.cxl_check import report
-from clinker.cli.exits import CONFIGURATION, IO, OK, USAGE, CommandError
+from clinker.cli.command import CONFIGURATION, IO, OK, USAGE, CommandError, report
 from clinker.diagnostics import in_reading_order
 from clinker.plan.compile import Compiled, compile_pipeline
 from clinker.plan.files import check_inputs

@@ -6,7 +6,7 @@ import json
 import sys
 from argparse import Namespace
 
-from clinker.cli.exits import OK
+from clinker.cli.command import OK
 from clinker.config.json_schema import pipeline_json_schema
 
 

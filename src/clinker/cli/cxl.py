@@ -3,16 +3,11 @@
 from __future__ import annotations
 
 import argparse
-import signal
-import sys
 from collections.abc import Sequence
-from importlib import import_module
 from typing import TypeAlias
 
 from clinker import __version__
-from clinker.cli.inputs import InputError
-
-EXIT_IO, EXIT_INTERRUPTED = 2, 130
+from clinker.cli.command import add_format, run_command
 
 _TRACE_LEVELS = ("trace", "debug", "info", "warn", "error")
 
@@ -25,18 +20,8 @@ exit codes:
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Run the command line and return the exit code. Only the command at hand is imported."""
-    if hasattr(signal, "SIGPIPE"):  # a reader that leaves ends the output quietly
-        signal.signal(signal.SIGPIPE, signal.SIG_DFL)
-    args = _parser().parse_args(argv)
-    try:
-        code: int = import_module(f"clinker.cli.cxl_{args.command}").run(args)
-    except InputError as problem:
-        print(f"error: {problem}", file=sys.stderr)
-        return EXIT_IO
-    except KeyboardInterrupt:
-        return EXIT_INTERRUPTED
-    return code
+    """Run the command line and return the exit code."""
+    return run_command(_parser(), argv)
 
 
 def _parser() -> argparse.ArgumentParser:
@@ -66,7 +51,7 @@ def _add_check(commands: _Commands) -> None:
     )
     command.add_argument("file", metavar="FILE", help="a .cxl file, or - for standard input")
     _add_context(command)
-    _add_format(command)
+    add_format(command)
 
 
 def _add_eval(commands: _Commands) -> None:
@@ -107,7 +92,7 @@ def _add_eval(commands: _Commands) -> None:
         help="show trace messages of this level and above: " + ", ".join(_TRACE_LEVELS),
     )
     _add_context(command)
-    _add_format(command)
+    add_format(command)
 
 
 def _add_fmt(commands: _Commands) -> None:
@@ -122,7 +107,7 @@ def _add_fmt(commands: _Commands) -> None:
         "--check", action="store_true", help="only tell which files are not formatted (exit 1)"
     )
     mode.add_argument("--write", action="store_true", help="rewrite the files in place")
-    _add_format(command)
+    add_format(command)
 
 
 def _add_functions(commands: _Commands) -> None:
@@ -143,13 +128,4 @@ def _add_context(command: argparse.ArgumentParser) -> None:
         metavar="DIR",
         default="rules",
         help="where `use` looks for modules (default: ./rules)",
-    )
-
-
-def _add_format(command: argparse.ArgumentParser) -> None:
-    command.add_argument(
-        "--format",
-        choices=("text", "json"),
-        default="text",
-        help="how diagnostics are printed: for people, or as a JSON array",
     )

@@ -2,19 +2,16 @@
 
 from __future__ import annotations
 
-import sys
 from argparse import Namespace
-from collections.abc import Sequence
 from pathlib import Path
-from typing import TextIO
 
+from clinker.cli.command import report
 from clinker.cli.inputs import read_program, read_schema
 from clinker.cxl.modules import ModuleLibrary, holds_module, module_from
 from clinker.cxl.parser import parse
 from clinker.cxl.resolve import OPEN_ROW, Context
 from clinker.cxl.typecheck import check, check_module
 from clinker.diagnostics import Diagnostic, Source
-from clinker.diagnostics.render import print_diagnostics, render_json
 
 
 def run(args: Namespace) -> int:
@@ -41,15 +38,3 @@ def findings(source: Source, context: Context) -> list[Diagnostic]:
     if holds_module(parsed.program):
         return check_module(module_from(parsed))
     return check(parsed, context).diagnostics
-
-
-def report(diagnostics: Sequence[Diagnostic], form: str, json_to: TextIO | None = None) -> bool:
-    """Print diagnostics the way the user asked for; whether there was an error.
-
-    JSON goes to standard output, unless that is where results go.
-    """
-    if form == "json":
-        (json_to or sys.stdout).write(render_json(diagnostics))
-    else:
-        print_diagnostics(diagnostics)
-    return any(d.is_error for d in diagnostics)

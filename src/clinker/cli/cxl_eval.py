@@ -8,7 +8,7 @@ from argparse import Namespace
 from collections.abc import Callable
 from pathlib import Path
 
-from clinker.cli.cxl_check import report
+from clinker.cli.command import report
 from clinker.cli.inputs import (
     InputError,
     as_json,

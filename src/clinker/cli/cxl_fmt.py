@@ -6,7 +6,7 @@ import sys
 from argparse import Namespace
 from pathlib import Path
 
-from clinker.cli.cxl_check import report
+from clinker.cli.command import report
 from clinker.cli.inputs import STANDARD_INPUT, InputError, read_program
 from clinker.cxl.format import format_program
 from clinker.cxl.parser import parse

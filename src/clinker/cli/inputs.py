@@ -9,6 +9,7 @@ import sys
 from collections.abc import Iterable
 from pathlib import Path
 
+from clinker.cli.command import USAGE, CommandError
 from clinker.cxl.modules import read_source
 from clinker.cxl.resolve import Row
 from clinker.cxl.values import MAX_INT, MIN_INT, Value
@@ -24,8 +25,11 @@ _INT = re.compile(r"[+-]?[0-9]+")
 _FLOAT = re.compile(r"[+-]?(?:[0-9]+\.[0-9]*|\.[0-9]+|[0-9]+(?=[eE]))(?:[eE][+-]?[0-9]+)?")
 
 
-class InputError(Exception):
+class InputError(CommandError):
     """Something given on the command line cannot be read."""
+
+    def __init__(self, message: str) -> None:
+        super().__init__(message, USAGE)
 
 
 def read_program(path: str) -> Source:

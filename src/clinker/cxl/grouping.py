@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
 from clinker.cxl import typed
+from clinker.cxl.builtins.aggregates import check_argument
 from clinker.cxl.evaluate import (
     Evaluate,
     Frame,
@@ -17,9 +18,8 @@ from clinker.cxl.evaluate import (
     let_step,
     trace_step,
 )
-from clinker.cxl.failure import Failure, FailureKind
-from clinker.cxl.types import KIND_NAMES
-from clinker.cxl.values import Value, identity, kind_of, text_of
+from clinker.cxl.failure import Failure
+from clinker.cxl.values import Value, identity
 from clinker.frozen import frozen
 
 
@@ -146,15 +146,14 @@ def _argument_evaluators(call: typed.Aggregate) -> list[Evaluate]:
 
 def _checked(call: typed.Aggregate, position: int, arg: typed.Expr) -> Evaluate:
     evaluate = compile_expression(arg)
-    wanted = call.function.param(position).type
 
     def checked(frame: Frame) -> Value:
         value = evaluate(frame)
-        if value is not None and not kind_of(value) & wanted.kinds:
-            detail = f"{call.function.name} expects {wanted}, got {KIND_NAMES[kind_of(value)]}"
-            failure = Failure(FailureKind.AGGREGATE_TYPE, detail, text_of(value))
+        try:
+            check_argument(call.function, position, value)
+        except Failure as failure:
             failure.location = arg.location
-            raise failure
+            raise
         return value
 
     return checked

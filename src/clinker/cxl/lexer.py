@@ -8,11 +8,11 @@ import math
 import re
 from collections.abc import Callable
 
+from clinker.cxl.values import MAX_INT
 from clinker.diagnostics import Diagnostic, Label, Source, Span
 from clinker.frozen import frozen
 
 MAX_SOURCE_BYTES = 64 * 1024
-MAX_INT = 2**63 - 1
 MAX_FINDINGS = 200
 """How many syntax errors are reported; a text with more is not a program with mistakes."""
 

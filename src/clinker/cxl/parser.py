@@ -13,7 +13,6 @@ from typing import TypeVar
 from clinker.cxl import ast
 from clinker.cxl.lexer import (
     MAX_FINDINGS,
-    MAX_INT,
     MAX_SOURCE_BYTES,
     STATEMENT_KEYWORDS,
     Comment,
@@ -21,6 +20,7 @@ from clinker.cxl.lexer import (
     TokenKind,
     tokenize,
 )
+from clinker.cxl.values import MAX_INT
 from clinker.diagnostics import Diagnostic, Label, Source, Span
 from clinker.diagnostics.suggest import did_you_mean
 from clinker.frozen import frozen

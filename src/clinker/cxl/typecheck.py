@@ -63,7 +63,7 @@ def check(parsed: Parsed, context: Context) -> Checked:
     diagnostics = in_reading_order([*parsed.diagnostics, *checker.diagnostics])
     if any(d.is_error for d in diagnostics):
         return Checked(None, diagnostics)
-    return Checked(typed.Program(statements, tuple(diagnostics)), diagnostics)
+    return Checked(typed.Program(statements), diagnostics)
 
 
 def check_expression(

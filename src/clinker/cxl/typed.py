@@ -16,7 +16,7 @@ from clinker.cxl.builtins.declare import Builtin, Method
 from clinker.cxl.failure import FailureKind
 from clinker.cxl.types import Kind, Type
 from clinker.cxl.values import Value
-from clinker.diagnostics import Diagnostic, Location
+from clinker.diagnostics import Location
 from clinker.frozen import frozen
 
 
@@ -329,7 +329,6 @@ class Program:
     """A checked program and what the rest of the system asks about it."""
 
     statements: tuple[Statement, ...]
-    warnings: tuple[Diagnostic, ...] = ()
 
     def every_statement(self) -> Iterator[Statement]:
         """All statements, those in `emit each` bodies included, in source order."""
@@ -369,10 +368,6 @@ class Program:
                 if not statement.source.type.only(Kind.ARRAY):
                     found.add(FailureKind.TYPE_MISMATCH)
         return frozenset(found)
-
-    @property
-    def uses_windows(self) -> bool:
-        return any(expression.reads_window for expression in self.expressions())
 
 
 def _flatten(statements: tuple[Statement, ...]) -> Iterator[Statement]:

@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from clinker.cxl import typed
+from clinker.cxl.builtins.aggregates import check_argument
 from clinker.cxl.builtins.windows import Shape, View, WindowFunction
 from clinker.cxl.evaluate import (
     Frame,
@@ -16,9 +17,8 @@ from clinker.cxl.evaluate import (
     Surroundings,
     compile_expression,
 )
-from clinker.cxl.failure import Failure, FailureKind
-from clinker.cxl.types import KIND_NAMES
-from clinker.cxl.values import Value, identity, kind_of, midnight, same, sort_key, text_of
+from clinker.cxl.failure import Failure
+from clinker.cxl.values import Value, identity, midnight, same, sort_key
 from clinker.cxl.window_spec import FrameUnit, SortKey, WindowSpec
 
 
@@ -153,12 +153,8 @@ def _distance(a: Value, b: Value) -> float:
 def _checked(call: typed.Window, value: Value) -> Value:
     function = call.function
     assert isinstance(function, WindowFunction)
-    if value is None or function.shape not in (Shape.VALUES, Shape.PREDICATE):
-        return value
-    wanted = function.params[0].type
-    if not kind_of(value) & wanted.kinds:
-        detail = f"{function.name} expects {wanted}, got {KIND_NAMES[kind_of(value)]}"
-        raise Failure(FailureKind.AGGREGATE_TYPE, detail, text_of(value))
+    if function.shape in (Shape.VALUES, Shape.PREDICATE):
+        check_argument(function, 0, value)
     return value
 
 

@@ -24,7 +24,7 @@ from clinker.cxl.types import (
     Type,
     array_of,
 )
-from clinker.cxl.values import Value, checked_int, kind_of, sort_key
+from clinker.cxl.values import Value, checked_int, kind_name, kind_of, sort_key, text_of
 from clinker.frozen import frozen
 
 AGGREGATES: dict[str, Aggregate] = {}
@@ -77,6 +77,14 @@ def list_of_them(_: Type, args: tuple[Type, ...]) -> Type:
 
 def without_nulls(values: Iterable[Value]) -> list[Value]:
     return [value for value in values if value is not None]
+
+
+def check_argument(function: Builtin, position: int, value: Value) -> None:
+    """Fail unless an aggregate or window function takes the value; null it always takes."""
+    wanted = function.param(position).type
+    if value is not None and not kind_of(value) & wanted.kinds:
+        detail = f"{function.name} expects {wanted}, got {kind_name(value)}"
+        raise Failure(FailureKind.AGGREGATE_TYPE, detail, text_of(value))
 
 
 ORDERED = NUMERIC | STRING | DATE | DATETIME | BOOL

@@ -1,0 +1,63 @@
+"""What the two commands share: how one runs, ends and reports."""
+
+from __future__ import annotations
+
+import argparse
+import signal
+import sys
+from collections.abc import Sequence
+from importlib import import_module
+from typing import TextIO
+
+from clinker.diagnostics import Diagnostic
+from clinker.diagnostics.render import print_diagnostics, render_json
+
+OK = 0
+CONFIGURATION = 1
+USAGE = 2
+IO = 4
+INTERRUPTED = 130
+
+
+class CommandError(Exception):
+    """A command cannot go on; the message is for the user."""
+
+    def __init__(self, message: str, code: int) -> None:
+        super().__init__(message)
+        self.code = code
+
+
+def run_command(parser: argparse.ArgumentParser, argv: Sequence[str] | None) -> int:
+    """Run a command line and return the exit code. Only the command at hand is imported."""
+    if hasattr(signal, "SIGPIPE"):  # a reader that leaves ends the output quietly
+        signal.signal(signal.SIGPIPE, signal.SIG_DFL)
+    args = parser.parse_args(argv)
+    try:
+        code: int = import_module(f"clinker.cli.{parser.prog}_{args.command}").run(args)
+    except CommandError as problem:
+        print(f"error: {problem}", file=sys.stderr)
+        return problem.code
+    except KeyboardInterrupt:
+        return INTERRUPTED
+    return code
+
+
+def add_format(command: argparse._ActionsContainer) -> None:
+    command.add_argument(
+        "--format",
+        choices=("text", "json"),
+        default="text",
+        help="how diagnostics are printed: for people, or as a JSON array",
+    )
+
+
+def report(diagnostics: Sequence[Diagnostic], form: str, json_to: TextIO | None = None) -> bool:
+    """Print diagnostics the way the user asked for; whether there was an error.
+
+    JSON goes to standard output, unless that is where results go.
+    """
+    if form == "json":
+        (json_to or sys.stdout).write(render_json(diagnostics))
+    else:
+        print_diagnostics(diagnostics)
+    return any(d.is_error for d in diagnostics)
