@@ -19,6 +19,7 @@ from collections.abc import Callable, Iterable
 from typing import Any, TypeAlias, TypeVar
 
 from clinker.cxl.failure import FailureKind
+from clinker.cxl.sql import SqlForm
 from clinker.cxl.types import ANY, NO_KIND, Kind, Type
 from clinker.cxl.values import Value
 from clinker.frozen import frozen
@@ -135,6 +136,11 @@ class Method(Builtin):
     """A text in ISO form is accepted for a date."""
     safe_for: Kind = NO_KIND
     """Receivers for which the method cannot fail, whatever `fails` says."""
+    sql: SqlForm | None = None
+    """Its form in the engine; without one it runs in the interpreter."""
+    sql_takes_tagged: bool = False
+    """Whether the form takes operands of several kinds as tagged texts, instead of being written
+    once for each kind."""
 
     @property
     def takes_closure(self) -> bool:
@@ -161,6 +167,8 @@ def method(
     takes_null: bool = False,
     iso_text: bool = False,
     safe_for: Kind = NO_KIND,
+    sql: SqlForm | None = None,
+    sql_takes_tagged: bool = False,
 ) -> Callable[[_F], _F]:
     """Declare the decorated function as the method `name` of values of type `receiver`."""
 
@@ -177,6 +185,8 @@ def method(
                 takes_null=takes_null,
                 iso_text=iso_text,
                 safe_for=safe_for,
+                sql=sql,
+                sql_takes_tagged=sql_takes_tagged,
             )
         )
         return function
