@@ -37,6 +37,7 @@ from clinker.cxl.types import (
 from clinker.diagnostics import Diagnostic, Location, Source
 from clinker.diagnostics.suggest import did_you_mean
 from clinker.frozen import frozen
+from clinker.plan.checks import named_condition
 from clinker.plan.graph import Graph, Unit
 from clinker.plan.planned import (
     Check,
@@ -264,11 +265,14 @@ class _Binder:
                 at = validation.at("field")
                 self.require_field(unit, validation.field, context.row, at, "the validation")
                 self._check_validated_type(unit, validation, context.row)
-            condition = None
             if validation.named_check is None:
                 source = validation.text("assertion")
                 condition = self.condition(unit, source, context, "the validation")
-            checks.append(Check(validation.rule, condition))
+                checks.append(Check(validation.rule, condition))
+            elif validation.field is not None:
+                type_ = context.row.get(validation.field) or ANY
+                condition = named_condition(validation, type_)
+                checks.append(Check(validation.rule, condition, validation.field))
         return tuple(checks)
 
     def _check_validated_type(self, unit: Unit, validation: Validation, row: Row) -> None:

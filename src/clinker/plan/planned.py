@@ -36,10 +36,13 @@ class PlannedSource(Planned):
 
 @frozen(eq=False)
 class Check:
-    """A validation: a CXL condition, or one of the named checks on a field."""
+    """A validation."""
 
     rule: str
     condition: typed.Expr | None
+    """None if it has an error."""
+    field: str | None = None
+    """The field that a named check reads as its value; None for a CXL condition."""
 
 
 @frozen(eq=False, kw_only=True)

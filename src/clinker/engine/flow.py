@@ -1,0 +1,124 @@
+"""Flows: the records that leave a node, as a DataFrame and what is known about it.
+
+User columns keep their names; what the engine adds begins with `$`, which no user column can.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import field, replace
+
+from pyspark.sql import DataFrame
+
+from clinker.cxl.types import Type
+from clinker.frozen import frozen
+
+SOURCE = "$source"
+"""The number of the source a record was read by."""
+POSITION = "$pos"
+"""Where in the source: the number of the file and of the record in it."""
+REJECT = "$reject"
+"""Why a record left the flow; null while it is in it."""
+WIDENED = "$widened"
+"""Undeclared fields, as a tagged map; of CSV files a column each, `$widened.<name>`."""
+META = "$meta."
+
+FILE_SHIFT = 40
+"""A position holds the number of the file above this many bits for the record's number."""
+
+
+def quoted(name: str) -> str:
+    """A column name as SQL text."""
+    return "`" + name.replace("`", "``") + "`"
+
+
+def file_number(position: str) -> str:
+    """SQL for the number of the file that a position lies in."""
+    return f"shiftright({position}, {FILE_SHIFT})"
+
+
+def row_number(position: str) -> str:
+    """SQL for the number of the record in its file."""
+    return f"({position} & {(1 << FILE_SHIFT) - 1})"
+
+
+@frozen(eq=False, kw_only=True)
+class Flow:
+    """Records between two nodes."""
+
+    frame: DataFrame
+    columns: Mapping[str, Type]
+    order: tuple[str, ...]
+    """Columns of integers that, taken together, order the records and tell them apart."""
+    is_ordered: bool
+    """Whether the records already stand in that order, partition after partition."""
+    sources: tuple[str, ...]
+    """The sources whose records, or parts of them, are in it."""
+    is_small: bool
+    """Whether all of it comes from inputs small enough for the driver's memory."""
+    widened: tuple[str, ...] = ()
+    """Undeclared fields that are columns."""
+    has_widened_map: bool = False
+    """Whether undeclared fields come as a map."""
+    meta: Mapping[str, Type] = field(default_factory=dict)
+    origin: Mapping[str, tuple[str, Type]] = field(default_factory=dict)
+    """The fields as their source read them: the column that still holds each of them."""
+    has_rejects: bool = True
+
+    @property
+    def hidden(self) -> tuple[str, ...]:
+        """The columns besides the user's that every node hands on."""
+        return tuple(
+            dict.fromkeys(
+                (
+                    SOURCE,
+                    POSITION,
+                    *self.order,
+                    *(widened_column(name) for name in self.widened),
+                    *((WIDENED,) if self.has_widened_map else ()),
+                    *(META + key for key in self.meta),
+                    *(
+                        column
+                        for column, _ in self.origin.values()
+                        if column not in self.columns
+                    ),
+                    *((REJECT,) if self.has_rejects else ()),
+                )
+            )
+        )
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """All columns of the frame."""
+        return (*self.columns, *self.hidden)
+
+    def with_frame(self, frame: DataFrame) -> Flow:
+        return replace(self, frame=frame)
+
+    def without_rejects(self) -> Flow:
+        """The records still in the flow."""
+        if not self.has_rejects:
+            return self
+        kept = self.frame.where(f"{quoted(REJECT)} is null").drop(REJECT)
+        return replace(self, frame=kept, has_rejects=False)
+
+    def in_order(self) -> Flow:
+        """The same records, standing in their order."""
+        if self.is_ordered:
+            return self
+        frame = self.frame.orderBy(*(quoted(name) for name in self.order))
+        return replace(self, frame=frame, is_ordered=True)
+
+
+def widened_column(name: str) -> str:
+    return f"{WIDENED}.{name}"
+
+
+def origin_column(name: str) -> str:
+    """Where a source's field is kept once a node has overwritten it."""
+    return f"$origin.{name}"
+
+
+def selection(names: Iterable[str]) -> list[str]:
+    """Columns as a list of SQL texts."""
+    return [quoted(name) for name in names]

@@ -1,0 +1,92 @@
+"""The command line that starts Spark's JVM.
+
+`spark-submit` would start one JVM only to compute the command line of another. For this machine
+the gateway is started at once; for a cluster `SparkSubmit` runs in the same JVM, since it knows
+what each kind of cluster needs.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+from clinker.engine.session.java import Java
+from clinker.engine.session.memory import split_memory
+from clinker.engine.session.settings import SessionSettings
+
+_LOGGING = Path(__file__).with_name("log4j2.properties")
+_OPENED = (
+    "java.lang",
+    "java.lang.invoke",
+    "java.lang.reflect",
+    "java.io",
+    "java.net",
+    "java.nio",
+    "java.util",
+    "java.util.concurrent",
+    "java.util.concurrent.atomic",
+    "jdk.internal.ref",
+    "sun.nio.ch",
+    "sun.nio.cs",
+    "sun.security.action",
+    "sun.util.calendar",
+)
+
+
+def fixed_flags(java: Java) -> list[str]:
+    """The flags that every run has. An ahead-of-time cache is good for one choice of them."""
+    flags = [f"--add-opens=java.base/{package}=ALL-UNNAMED" for package in _OPENED]
+    flags += [
+        "--add-opens=java.security.jgss/sun.security.krb5=ALL-UNNAMED",
+        "-XX:+UseSerialGC",
+        "-Xss4m",  # regular expressions recurse
+        "-XX:ReservedCodeCacheSize=160m",
+        "-XX:-UsePerfData",
+        "-Djdk.reflect.useDirectMethodHandle=false",
+        "-Dio.netty.tryReflectionSetAccessible=true",
+        "-Djava.awt.headless=true",
+        "-Dlog4j2.disableJmx=true",
+        f"-Dlog4j2.configurationFile={_LOGGING}",
+    ]
+    if java.major >= 24:
+        flags += ["--sun-misc-unsafe-memory-access=allow", "--enable-native-access=ALL-UNNAMED"]
+    return flags
+
+
+def run_flags(settings: SessionSettings, directory: Path) -> list[str]:
+    """The flags that differ between runs."""
+    return [
+        f"-Xmx{split_memory(settings.memory_limit).heap // 2**20}m",
+        f"-Djava.io.tmpdir={directory}",
+        f"-Dclinker.log.level={'info' if settings.debug else 'error'}",
+        *settings.spark_conf.get("spark.driver.extraJavaOptions", "").split(),
+    ]
+
+
+def class_path(jars: Path, settings: SessionSettings, environ: Mapping[str, str]) -> str:
+    """Spark's jars first and in a fixed order, as an ahead-of-time cache requires."""
+    entries = sorted(map(str, jars.glob("*.jar")))
+    if extra := settings.spark_conf.get("spark.driver.extraClassPath"):
+        entries.append(extra)
+    if not settings.is_local:
+        names = ("SPARK_CONF_DIR", "HADOOP_CONF_DIR", "YARN_CONF_DIR")
+        entries += [environ[name] for name in names if name in environ]
+    return os.pathsep.join(entries)
+
+
+def program(settings: SessionSettings, conf: Mapping[str, str]) -> tuple[list[str], list[str]]:
+    """System properties, and the main class with its arguments."""
+    if settings.is_local:
+        return (
+            [f"-D{name}={value}" for name, value in conf.items()],
+            ["org.apache.spark.api.python.PythonGatewayServer"],
+        )
+    arguments = [part for item in conf.items() for part in ("--conf", "=".join(item))]
+    return [], ["org.apache.spark.deploy.SparkSubmit", *arguments, "pyspark-shell"]
+
+
+def argument_file(arguments: Sequence[str]) -> str:
+    """Arguments as `java @file` reads them; they may hold secrets, which `ps` would show."""
+    quoted = (argument.replace("\\", "\\\\").replace('"', '\\"') for argument in arguments)
+    return "".join(f'"{argument}"\n' for argument in quoted)

@@ -1,0 +1,67 @@
+"""The Spark settings of a session."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+from clinker.engine.session.memory import split_memory
+from clinker.engine.session.settings import SessionSettings
+
+REQUIRED = {
+    "spark.sql.session.timeZone": "UTC",
+    "spark.sql.caseSensitive": "true",
+}
+"""Without these a pipeline would give other results."""
+
+
+def runtime_conf(settings: SessionSettings) -> dict[str, str]:
+    """What can be set on any session, a remote one included."""
+    return {
+        **REQUIRED,
+        "spark.sql.execution.arrow.maxRecordsPerBatch": str(settings.batch_size),
+        **_user_runtime_conf(settings),
+    }
+
+
+def _user_runtime_conf(settings: SessionSettings) -> dict[str, str]:
+    return {
+        name: value for name, value in settings.spark_conf.items() if name.startswith("spark.sql.")
+    }
+
+
+def session_conf(settings: SessionSettings, directory: Path) -> dict[str, str]:
+    """The settings a session of our own starts with."""
+    memory = split_memory(settings.memory_limit)
+    compress = str(settings.compress).lower()
+    conf = {
+        "spark.app.name": "clinker",
+        "spark.master": master(settings),
+        "spark.ui.enabled": "false",
+        "spark.ui.showConsoleProgress": "false",
+        "spark.local.dir": str(directory),
+        "spark.sql.warehouse.dir": str(directory / "warehouse"),
+        "spark.sql.catalogImplementation": "in-memory",
+        "spark.shuffle.compress": compress,
+        "spark.shuffle.spill.compress": compress,
+        "spark.testing.reservedMemory": str(memory.reserved),
+        **REQUIRED,
+        "spark.sql.execution.arrow.maxRecordsPerBatch": str(settings.batch_size),
+    }
+    if settings.is_local:
+        conf |= {
+            "spark.driver.host": "localhost",
+            "spark.driver.bindAddress": "127.0.0.1",
+            "spark.sql.shuffle.partitions": str(max(2 * cores(settings), 4)),
+        }
+    else:
+        conf |= {"spark.executor.memory": f"{memory.heap // 2**20}m"}
+    return conf | dict(settings.spark_conf)
+
+
+def master(settings: SessionSettings) -> str:
+    return settings.master or f"local[{cores(settings)}]"
+
+
+def cores(settings: SessionSettings) -> int:
+    return settings.threads or len(os.sched_getaffinity(0))

@@ -1,0 +1,112 @@
+"""How much memory a run may use, and how much it used."""
+
+from __future__ import annotations
+
+import os
+import resource
+import sys
+import threading
+from pathlib import Path
+from types import TracebackType
+
+from clinker.frozen import frozen
+
+_MIB = 2**20
+_SMALLEST_HEAP = 256 * _MIB
+_HEAP_SHARE = 0.6
+_RESERVED_SHARE = 0.4
+_LARGEST_RESERVED = 300 * _MIB  # what Spark itself holds back
+_PROC = Path("/proc")
+
+
+@frozen
+class MemorySplit:
+    """A memory limit divided: the rest is for Python and for what a JVM needs beside its heap."""
+
+    heap: int
+    reserved: int
+    """The part of the heap that Spark leaves to objects it does not count."""
+
+
+def split_memory(limit: int) -> MemorySplit:
+    heap = max(int(limit * _HEAP_SHARE), _SMALLEST_HEAP)
+    return MemorySplit(heap, min(int(heap * _RESERVED_SHARE), _LARGEST_RESERVED))
+
+
+class MemorySampler:
+    """Watches the resident memory of this process and all below it: JVM, Python workers.
+
+    The sum of several processes has no record that the system keeps, so it is looked at
+    periodically; where there is no `/proc`, the largest of the processes counts.
+    """
+
+    def __init__(self, interval: float = 0.1) -> None:
+        self._interval = interval
+        self._peak = 0
+        self._stopped = threading.Event()
+        self._thread = threading.Thread(target=self._watch, name="memory", daemon=True)
+
+    @property
+    def peak_bytes(self) -> int:
+        self._peak = max(self._peak, resident_bytes())
+        return self._peak
+
+    def start(self) -> MemorySampler:
+        self._thread.start()
+        return self
+
+    def stop(self) -> None:
+        self._stopped.set()
+        if self._thread.is_alive():
+            self._thread.join()
+
+    def __enter__(self) -> MemorySampler:
+        return self.start()
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        problem: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self.stop()
+
+    def _watch(self) -> None:
+        while not self._stopped.wait(self._interval):
+            self._peak = max(self._peak, resident_bytes())
+
+
+def resident_bytes() -> int:
+    """What this process and all its descendants hold in memory now."""
+    if not (_PROC / "self" / "statm").exists():
+        return _largest_resident_bytes()
+    return sum(map(_resident, _family(os.getpid())))
+
+
+def _largest_resident_bytes() -> int:
+    used = max(
+        resource.getrusage(who).ru_maxrss for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)
+    )
+    return used if sys.platform == "darwin" else used * 1024
+
+
+def _family(process: int) -> list[int]:
+    """A process and all that descend from it, found without looking at the others."""
+    family = [process]
+    for member in family:
+        for children in (_PROC / str(member) / "task").glob("*/children"):
+            family += map(int, _read(children).split())
+    return family
+
+
+def _resident(process: int) -> int:
+    """Memory the process has for itself, plus what it shares with files but not with a parent."""
+    pages = _read(_PROC / str(process) / "statm").split()
+    return int(pages[1]) * resource.getpagesize() if pages else 0
+
+
+def _read(file: Path) -> str:
+    try:
+        return file.read_text(encoding="ascii")
+    except OSError:  # the process has ended
+        return ""

@@ -1,0 +1,42 @@
+"""What a run asks of the engine."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import field
+from pathlib import Path
+
+from clinker.frozen import frozen
+
+DEFAULT_MEMORY = 512 * 2**20
+DEFAULT_BATCH = 2048
+
+
+class SessionError(Exception):
+    """The engine cannot be started or used; the message is for the user."""
+
+
+@frozen(kw_only=True)
+class SessionSettings:
+    """Where a pipeline runs and what it may use there.
+
+    Without `master` and `remote` it runs in a JVM of its own on this machine.
+    """
+
+    master: str | None = None
+    remote: str | None = None
+    threads: int | None = None
+    memory_limit: int = DEFAULT_MEMORY
+    batch_size: int = DEFAULT_BATCH
+    local_dir: Path | None = None
+    """Where Spark spills; the system's directory for temporary files if not given."""
+    compress: bool = True
+    """Whether what Spark spills and shuffles is compressed."""
+    spark_conf: Mapping[str, str] = field(default_factory=dict)
+    """The user's own Spark settings; they win over ours."""
+    debug: bool = False
+    """Whether Spark's log goes to standard error."""
+
+    @property
+    def is_local(self) -> bool:
+        return self.remote is None and (self.master is None or self.master.startswith("local"))

@@ -1,0 +1,84 @@
+"""Stages: the places where records can be rejected, and how each of them explains itself.
+
+The engine only finds out that a record fails. Why it failed is told by the interpreter, run by the
+driver on the values that the place had read; so both agree, or the run stops.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TypeAlias
+
+from clinker.cxl import tagged
+from clinker.cxl.failure import Failure
+from clinker.cxl.values import Value
+from clinker.engine.report import RunError
+from clinker.frozen import frozen
+
+INTERNAL_ERROR = 1
+
+
+@frozen
+class Reason:
+    """Why a record was rejected."""
+
+    category: str
+    detail: str
+    field: str = ""
+    value: str = ""
+    rule: str = ""
+    """The validation rule it broke."""
+
+
+Explain: TypeAlias = Callable[[list[Value]], Reason | None]
+"""The reason, from the values the place had read; None if there is none."""
+
+
+@frozen(eq=False)
+class Stage:
+    node: str
+    branch: str
+    """The route branch the records were on; empty without one."""
+    explain: Explain | None
+    """None where the reader or the engine states the reason itself."""
+    is_fatal: bool = False
+    """Whether a rejected record ends the run under every strategy."""
+
+
+class Stages:
+    """All stages of a run, by number."""
+
+    def __init__(self) -> None:
+        self._stages: list[Stage] = []
+
+    def add(self, stage: Stage) -> int:
+        self._stages.append(stage)
+        return len(self._stages) - 1
+
+    def __getitem__(self, number: int) -> Stage:
+        return self._stages[number]
+
+    def reason(self, number: int, inputs: str) -> Reason:
+        """Why a stage rejected the record of which it had read `inputs`."""
+        stage = self._stages[number]
+        read = tagged.decode(inputs)
+        if isinstance(read, dict):
+            return _stated(read)
+        assert isinstance(read, list) and stage.explain
+        reason = stage.explain(read)
+        if reason is None:
+            raise RunError(
+                f"the engine rejected a record in '{stage.node}' that the interpreter accepts: "
+                f"{inputs}",
+                INTERNAL_ERROR,
+                help="this is a defect of clinker; please report it with the line above",
+            )
+        return reason
+
+
+def reason_of(failure: Failure) -> Reason:
+    return Reason(failure.category, failure.detail, failure.field or "", failure.value or "")
+
+
+def _stated(given: dict[str, Value]) -> Reason:
+    return Reason(**{key: str(value) for key, value in given.items() if value is not None})
