@@ -44,6 +44,7 @@ def _parser() -> argparse.ArgumentParser:
     _add_explain(commands)
     _add_schema(commands)
     _add_metrics(commands)
+    _add_warmup(commands)
     return parser
 
 
@@ -56,6 +57,7 @@ def _add_run(commands: _Commands) -> None:
     command.add_argument("config", metavar="CONFIG", help="the pipeline file")
     _add_run_modes(command)
     _add_run_resources(command)
+    _add_run_engine(command)
     _add_run_files(command)
     _add_run_reporting(command)
 
@@ -70,7 +72,7 @@ def _add_run_modes(command: argparse.ArgumentParser) -> None:
         "--dry-run-n",
         metavar="N",
         type=_at_least(1),
-        help="with the first N records of each source, print what would be written",
+        help="a dry run with the first N records of each source: print what would be written",
     )
     modes.add_argument(
         "--dry-run-output", metavar="FILE", help="with -n: write to FILE instead of printing"
@@ -102,6 +104,24 @@ def _add_run_resources(command: argparse.ArgumentParser) -> None:
         type=_at_least(0),
         default=0,
         help="stop after N rejected records (default: 0, no limit)",
+    )
+
+
+def _add_run_engine(command: argparse.ArgumentParser) -> None:
+    engine = command.add_argument_group("engine")
+    where = engine.add_mutually_exclusive_group()
+    where.add_argument(
+        "--master",
+        metavar="URL",
+        help="the Spark cluster, as spark://host:7077, yarn or k8s://… (default: this machine)",
+    )
+    where.add_argument("--remote", metavar="URL", help="a Spark Connect server, as sc://host:15002")
+    engine.add_argument(
+        "--spark-conf",
+        metavar="KEY=VALUE",
+        action="append",
+        default=[],
+        help="a Spark setting; can be repeated",
     )
 
 
@@ -144,7 +164,10 @@ def _add_run_reporting(command: argparse.ArgumentParser) -> None:
         metavar="DIR",
         help="where the run leaves its metrics (default: $CLINKER_METRICS_SPOOL_DIR)",
     )
-    add_format(reporting)
+    add_format(
+        reporting,
+        "how diagnostics and the report of the run are printed: for people, or as JSON",
+    )
 
 
 def _add_explain(commands: _Commands) -> None:
@@ -187,6 +210,14 @@ def _add_metrics(commands: _Commands) -> None:
         "--delete-after-collect", action="store_true", help="delete files once archived"
     )
     collect.add_argument("--dry-run", action="store_true", help="only tell what would be collected")
+
+
+def _add_warmup(commands: _Commands) -> None:
+    commands.add_parser(
+        "warmup",
+        help="prepare this machine so that runs start faster",
+        description="Prepare this machine so that runs start faster. Needed once per installation.",
+    )
 
 
 def _at_least(low: int) -> Callable[[str], int]:

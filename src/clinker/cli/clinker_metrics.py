@@ -11,7 +11,8 @@ from pathlib import Path
 from clinker.cli.command import IO, OK, CommandError
 from clinker.frozen import frozen
 
-SCHEMA_VERSION = 3
+_NEEDED = {"schema_version", "execution_id", "pipeline_name"}
+"""What tells metrics from other files; each line of an archive names its own version."""
 
 
 @frozen
@@ -19,7 +20,8 @@ class Report:
     """The metrics of one run and the file they were found in."""
 
     file: Path
-    execution_id: str
+    order: tuple[str, str]
+    """When it started, and its id for those that started together."""
     pipeline: str
     line: str
 
@@ -44,7 +46,7 @@ def find_reports(spool: Path) -> list[Report]:
     if not spool.is_dir():
         raise CommandError(f"the spool directory '{spool}' does not exist", IO)
     found = [report for file in sorted(spool.glob("*.json")) if (report := _read(file))]
-    return sorted(found, key=lambda report: report.execution_id)
+    return sorted(found, key=lambda report: report.order)
 
 
 def _read(file: Path) -> Report | None:
@@ -53,13 +55,12 @@ def _read(file: Path) -> Report | None:
     except (OSError, ValueError) as problem:
         print(f"warning: {file} is skipped: {problem}", file=sys.stderr)
         return None
-    if not isinstance(content, dict) or content.get("schema_version") != SCHEMA_VERSION:
-        print(f"warning: {file} is skipped: no metrics of this version", file=sys.stderr)
+    if not isinstance(content, dict) or not content.keys() >= _NEEDED:
+        print(f"warning: {file} is skipped: it holds no metrics", file=sys.stderr)
         return None
-    line = json.dumps(content, ensure_ascii=False, separators=(",", ":"))
-    return Report(
-        file, str(content.get("execution_id", "")), str(content.get("pipeline_name", "?")), line
-    )
+    order = str(content.get("started_at", "")), str(content["execution_id"])
+    line = json.dumps(content, separators=(",", ":"))
+    return Report(file, order, str(content["pipeline_name"]), line)
 
 
 def append(archive: Path, reports: list[Report]) -> None:
@@ -67,6 +68,7 @@ def append(archive: Path, reports: list[Report]) -> None:
     if not reports:
         return
     try:
+        archive.parent.mkdir(parents=True, exist_ok=True)
         with archive.open("a", encoding="utf-8") as stream:
             stream.writelines(f"{report.line}\n" for report in reports)
             stream.flush()

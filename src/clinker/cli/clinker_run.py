@@ -5,12 +5,13 @@ from __future__ import annotations
 import os
 import sys
 from argparse import Namespace
+from collections.abc import Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 
 from clinker.cli.command import CONFIGURATION, IO, OK, USAGE, CommandError, report
 from clinker.diagnostics import in_reading_order
-from clinker.plan.compile import Compiled, compile_pipeline
+from clinker.plan.compile import Compiled, Plan, compile_pipeline
 from clinker.plan.files import check_inputs
 from clinker.plan.options import Options, Preview
 
@@ -18,26 +19,43 @@ from clinker.plan.options import Options, Preview
 def run(args: Namespace) -> int:
     if args.dry_run_output and not args.dry_run_n:
         raise CommandError("--dry-run-output needs -n, the number of records", USAGE)
+    conf = _spark_conf(args.spark_conf)
     compiled = compile_file(args.config, options(args))
+    if args.explain:
+        return _explain(compiled, args)
+    if args.dry_run and not args.dry_run_n:
+        return _check(compiled, args)
+    if compiled.plan is None:
+        report(compiled.diagnostics, args.format)
+        return CONFIGURATION
+    # Whoever only compiles should not wait for what a run needs.
+    from clinker.cli.execution import Execution
+
+    return Execution(compiled.plan, compiled.diagnostics, args, conf).run()
+
+
+def _explain(compiled: Compiled, args: Namespace) -> int:
+    failed = report(compiled.diagnostics, args.format, sys.stderr)
+    if failed or not compiled.plan:
+        return CONFIGURATION
+    from clinker.plan.explain import explain
+
+    sys.stdout.write(explain(compiled.plan, args.explain))
+    return OK
+
+
+def _check(compiled: Compiled, args: Namespace) -> int:
+    """Everything there is to say without reading data."""
     found = compiled.diagnostics
-    if compiled.plan and args.dry_run:
+    if compiled.plan:
         found = in_reading_order(
             [*found, *check_inputs(compiled.plan.graph, compiled.plan.options, datetime.now(UTC))]
         )
-    if report(found, args.format, sys.stderr if args.explain else None) or not compiled.plan:
+    if report(found, args.format) or not compiled.plan:
         return CONFIGURATION
-    if args.explain:
-        from clinker.plan.explain import explain
-
-        sys.stdout.write(explain(compiled.plan, args.explain))
-        return OK
-    if args.dry_run and not args.dry_run_n:
-        _print_summary(compiled, args)
-        return OK
-    raise CommandError(
-        "this version compiles pipelines but does not run them yet; use --dry-run or --explain",
-        CONFIGURATION,
-    )
+    if args.format == "text" and not args.quiet:
+        _print_summary(compiled.plan, args.config)
+    return OK
 
 
 def compile_file(path: str, chosen: Options) -> Compiled:
@@ -74,16 +92,26 @@ def _path(text: str | None) -> Path | None:
     return Path(text) if text else None
 
 
-def _print_summary(compiled: Compiled, args: Namespace) -> None:
-    if compiled.plan and args.format == "text" and not args.quiet:
-        kinds = [unit.kind for unit in compiled.plan.graph]
-        sources, outputs = kinds.count("source"), kinds.count("output")
-        counts = (
-            _counted(sources, "source"),
-            _counted(len(kinds) - sources - outputs, "node between"),
-            _counted(outputs, "output"),
-        )
-        print(f"ok: {args.config} is valid: {', '.join(counts)}")
+def _spark_conf(given: Sequence[str]) -> dict[str, str]:
+    """`key=value` pairs; the last value of a key counts."""
+    conf: dict[str, str] = {}
+    for text in given:
+        key, equals, value = text.partition("=")
+        if not equals or not key.strip():
+            raise CommandError(f"--spark-conf must be key=value, got '{text}'", USAGE)
+        conf[key.strip()] = value
+    return conf
+
+
+def _print_summary(plan: Plan, config: str) -> None:
+    kinds = [unit.kind for unit in plan.graph]
+    sources, outputs = kinds.count("source"), kinds.count("output")
+    counts = (
+        _counted(sources, "source"),
+        _counted(len(kinds) - sources - outputs, "node between"),
+        _counted(outputs, "output"),
+    )
+    print(f"ok: {config} is valid: {', '.join(counts)}")
 
 
 def _counted(number: int, noun: str) -> str:

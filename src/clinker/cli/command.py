@@ -42,13 +42,11 @@ def run_command(parser: argparse.ArgumentParser, argv: Sequence[str] | None) -> 
     return code
 
 
-def add_format(command: argparse._ActionsContainer) -> None:
-    command.add_argument(
-        "--format",
-        choices=("text", "json"),
-        default="text",
-        help="how diagnostics are printed: for people, or as a JSON array",
-    )
+def add_format(
+    command: argparse._ActionsContainer,
+    help: str = "how diagnostics are printed: for people, or as a JSON array",
+) -> None:
+    command.add_argument("--format", choices=("text", "json"), default="text", help=help)
 
 
 def report(diagnostics: Sequence[Diagnostic], form: str, json_to: TextIO | None = None) -> bool:

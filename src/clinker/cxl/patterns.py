@@ -58,6 +58,27 @@ def compile_pattern(source: str) -> Pattern:
     return _Parser(source).parse()
 
 
+def literal(text: str) -> str:
+    """The pattern, for Java, of exactly this text."""
+    return "".join(_literal(ord(character)) for character in text)
+
+
+def anchored(pattern: Pattern) -> str:
+    """What Java finds in a text exactly if the whole of it matches."""
+    return f"{_START}(?:{pattern.text}){_END}"
+
+
+def empty_group(pattern: Pattern, group: int) -> str:
+    r"""What Java finds in a text exactly if `group` holds the empty text in the first match.
+
+    In Java a reference to a group that took no part never matches, one to an empty text always
+    does. Group 0, which a reference cannot name, is made one more.
+    """
+    if group == 0:
+        return pattern.text
+    return rf"\A(?>(?s:.*?)(?:{pattern.text}))\{group}"
+
+
 def full_match(pattern: Pattern, text: str) -> bool:
     """Whether the whole of `text` matches."""
     return _engine(pattern.text).fullmatch(text) is not None

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import datetime as dt
 import math
+import re
 from typing import Any
 
 import orjson
@@ -38,7 +39,17 @@ def encode(value: Value) -> str | None:
         case dt.date():
             return MOMENT + value.isoformat()
         case _:
-            return orjson.dumps(_nested(value)).decode()
+            return _as_engine(orjson.dumps(_nested(value)).decode())
+
+
+_ESCAPE = re.compile(r"\\(u00[01][a-f]|.)")
+
+
+def _as_engine(json: str) -> str:
+    """JSON with the escapes of control characters as Spark writes them, in capitals."""
+    if "\\u00" not in json:
+        return json
+    return _ESCAPE.sub(lambda found: "\\" + found[1][0] + found[1][1:].upper(), json)
 
 
 def decode(text: str | None) -> Value:

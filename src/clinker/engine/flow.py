@@ -77,11 +77,7 @@ class Flow:
                     *(widened_column(name) for name in self.widened),
                     *((WIDENED,) if self.has_widened_map else ()),
                     *(META + key for key in self.meta),
-                    *(
-                        column
-                        for column, _ in self.origin.values()
-                        if column not in self.columns
-                    ),
+                    *(column for column, _ in self.origin.values() if column not in self.columns),
                     *((REJECT,) if self.has_rejects else ()),
                 )
             )

@@ -16,6 +16,8 @@ from clinker.engine.report import RunError
 from clinker.frozen import frozen
 
 INTERNAL_ERROR = 1
+WIDE_SUMS = 0
+"""The stage that rejects nothing: it asks for another run with room for every Float in sums."""
 
 
 @frozen
@@ -49,7 +51,7 @@ class Stages:
     """All stages of a run, by number."""
 
     def __init__(self) -> None:
-        self._stages: list[Stage] = []
+        self._stages = [Stage("", "", None)]
 
     def add(self, stage: Stage) -> int:
         self._stages.append(stage)

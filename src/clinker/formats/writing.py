@@ -7,15 +7,17 @@ separator between them, and its closing.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import os
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import field
-from typing import Any, BinaryIO, Literal, Protocol, TypeAlias
+from typing import Any, Literal, Protocol, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from clinker.cxl.types import Kind, Type
+from clinker.cxl.types import MAP, Kind, Type
 from clinker.frozen import frozen
 
 WIDENED = "$widened"
@@ -48,6 +50,16 @@ class WriteError(Exception):
         return WriteError(self.message, record=record, code=self.code)
 
 
+@contextmanager
+def writing_to(path: str | os.PathLike[str]) -> Iterator[None]:
+    """What the operating system refuses inside is a `WriteError` about this path."""
+    try:
+        yield
+    except OSError as error:
+        reason = error.strerror or str(error)
+        raise WriteError(f"cannot write {os.fspath(path)}: {reason}") from error
+
+
 def _write_error(message: str, record: int | None, code: str | None) -> WriteError:
     return WriteError(message, record=record, code=code)
 
@@ -58,6 +70,9 @@ class OutputColumn:
 
     name: str
     type: Type
+
+
+WIDENED_COLUMN = OutputColumn(WIDENED, MAP)
 
 
 @frozen(kw_only=True)
@@ -102,6 +117,12 @@ class WriteSpec:
     preserve_nulls: bool = False
 
 
+class Sink(Protocol):
+    """What bytes are written to."""
+
+    def write(self, data: bytes | memoryview, /) -> int: ...
+
+
 class Piece(Protocol):
     """Some records of an output, rendered; pieces in order make up the whole of it."""
 
@@ -119,7 +140,7 @@ class Piece(Protocol):
         """What tells the split groups of the records apart, if there are such groups."""
         ...
 
-    def copy_to(self, file: BinaryIO, begin: int, end: int) -> None: ...
+    def copy_to(self, sink: Sink, begin: int, end: int) -> None: ...
 
 
 @frozen(eq=False)
@@ -136,7 +157,7 @@ class Rendered:
 
     @property
     def size(self) -> int:
-        return self.body.size
+        return int(self.body.size)
 
     def ends(self) -> Offsets:
         return self.record_ends
@@ -144,8 +165,8 @@ class Rendered:
     def groups(self) -> pa.StringArray | None:
         return self.group_keys
 
-    def copy_to(self, file: BinaryIO, begin: int, end: int) -> None:
-        file.write(memoryview(self.body)[begin:end])
+    def copy_to(self, sink: Sink, begin: int, end: int) -> None:
+        sink.write(memoryview(self.body)[begin:end])
 
 
 class Renderer(Protocol):
@@ -163,6 +184,7 @@ class Renderer(Protocol):
     def render(self, batch: pa.RecordBatch) -> Rendered: ...
 
 
-def is_tagged(type: Type) -> bool:
+def is_tagged(kind: Type) -> bool:
     """Whether values of this type travel as tagged texts: they are not of one known kind."""
-    return len(type.without_null().kinds) != 1 or type.only(Kind.MAP)
+    kinds = kind.kinds & ~Kind.NULL
+    return len(kinds) != 1 or kinds == Kind.MAP

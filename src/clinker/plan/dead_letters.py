@@ -29,6 +29,8 @@ class DeadLetters:
 
     paths: Mapping[str, Path | None]
     """The file of each source; None where entries are only logged."""
+    common_path: Path | None
+    """The file of letters that belong to no single source, such as those of groups."""
     limit: Limit | None
     """For all sources together."""
     limits: Mapping[str, Limit]
@@ -46,7 +48,8 @@ def dead_letters(pipeline: Pipeline, graph: Graph, base_dir: Path) -> DeadLetter
         limit = _limit(own) if own else None
         if limit:
             limits[name] = limit
-    return DeadLetters(paths, _limit(common), limits)
+    common_path = resolve(common.path, base_dir) if common.path is not None else None
+    return DeadLetters(paths, common_path, _limit(common), limits)
 
 
 def _limit(queue: SourceDlq) -> Limit | None:

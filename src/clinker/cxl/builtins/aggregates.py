@@ -8,6 +8,8 @@ from collections.abc import Callable, Iterable, Sequence
 from fractions import Fraction
 from typing import Any, TypeAlias, TypeVar
 
+from clinker.cxl.aggregate_sql import AggregateForm
+from clinker.cxl.builtins import aggregate_forms
 from clinker.cxl.builtins.declare import Builtin, Param, Returns
 from clinker.cxl.failure import Failure, FailureKind
 from clinker.cxl.types import (
@@ -38,6 +40,8 @@ _F = TypeVar("_F", bound=Callable[..., Value])
 class Aggregate(Builtin):
     """Called with one list of values per parameter, in the order of the input."""
 
+    sql: AggregateForm
+    """Its form in the engine."""
     counts_rows: bool = False
     """Whether `*` may stand for the argument."""
 
@@ -47,6 +51,7 @@ def aggregate(
     returns: Returns,
     *,
     params: Iterable[Param],
+    sql: AggregateForm,
     fails: Iterable[FailureKind] = (),
     counts_rows: bool = False,
 ) -> Callable[[_F], _F]:
@@ -54,7 +59,14 @@ def aggregate(
 
     def declare(function: _F) -> _F:
         AGGREGATES[name] = Aggregate(
-            name, "aggregates", tuple(params), returns, frozenset(fails), function, counts_rows
+            name,
+            "aggregates",
+            tuple(params),
+            returns,
+            frozenset(fails),
+            function,
+            sql,
+            counts_rows,
         )
         return function
 
@@ -89,19 +101,26 @@ def check_argument(function: Builtin, position: int, value: Value) -> None:
 
 ORDERED = NUMERIC | STRING | DATE | DATETIME | BOOL
 
+# More records than a sum of it beyond the Floats can have.
+_SCALE = 2.0**64
+
 
 def exact_ratio(parts: Sequence[float], whole: Sequence[float]) -> float | None:
-    """The sum of `parts` over the sum of `whole`; null when that is zero.
+    """The sum of `parts` over the sum of `whole`, both rounded; null when that is zero.
 
     Sums beyond the range of a Float do not spoil a ratio that is within it.
     """
-    numerator, denominator = exact_sum(parts), exact_sum(whole)
-    if not denominator:
-        return None
-    overflowed = math.isinf(numerator) or math.isinf(denominator)
-    if overflowed and all(math.isfinite(number) for number in (*parts, *whole)):
-        return _rounded(_fraction(parts) / _fraction(whole))
-    return numerator / denominator
+    numerator, above = _scaled_sum(parts)
+    denominator, below = _scaled_sum(whole)
+    return numerator / denominator * (above / below) if denominator else None
+
+
+def _scaled_sum(numbers: Sequence[float]) -> tuple[float, float]:
+    """The sum as a Float times a scale, which is not 1 only where the sum itself is no Float."""
+    found = exact_sum(numbers)
+    if math.isinf(found) and all(map(math.isfinite, numbers)):
+        return float(_fraction(numbers) / int(_SCALE)), _SCALE
+    return found, 1.0
 
 
 def exact_sum(numbers: Sequence[float]) -> float:
@@ -127,7 +146,11 @@ def _rounded(exact: Fraction) -> float:
 
 
 @aggregate(
-    "sum", numeric_total, params=[Param("value", NUMERIC)], fails=[FailureKind.INTEGER_OVERFLOW]
+    "sum",
+    numeric_total,
+    params=[Param("value", NUMERIC)],
+    fails=[FailureKind.INTEGER_OVERFLOW],
+    sql=aggregate_forms.total,
 )
 def total(values: Sequence[Number | None]) -> Value:
     """The sum of the values. Nulls are skipped; without any value the sum is null.
@@ -154,7 +177,13 @@ def total(values: Sequence[Number | None]) -> Value:
     return exact_sum([float(number) for number in numbers])
 
 
-@aggregate("count", INT, params=[Param("value", ANY, optional=True)], counts_rows=True)
+@aggregate(
+    "count",
+    INT,
+    params=[Param("value", ANY, optional=True)],
+    counts_rows=True,
+    sql=aggregate_forms.count,
+)
 def count(values: Sequence[Value]) -> Value:
     """The number of records: `count(*)`. With an expression, of those where it is not null.
 
@@ -166,7 +195,7 @@ def count(values: Sequence[Value]) -> Value:
     return len(without_nulls(values))
 
 
-@aggregate("avg", FLOAT.nullable(), params=[Param("value", NUMERIC)])
+@aggregate("avg", FLOAT.nullable(), params=[Param("value", NUMERIC)], sql=aggregate_forms.average)
 def average(values: Sequence[Number | None]) -> Value:
     """The arithmetic mean, always a Float. Nulls are skipped; without any value it is null.
 
@@ -179,7 +208,13 @@ def average(values: Sequence[Number | None]) -> Value:
     return exact_ratio(numbers, [1.0] * len(numbers))
 
 
-@aggregate("min", one_of_them, params=[Param("value", ORDERED)], fails=[FailureKind.AGGREGATE_TYPE])
+@aggregate(
+    "min",
+    one_of_them,
+    params=[Param("value", ORDERED)],
+    fails=[FailureKind.AGGREGATE_TYPE],
+    sql=aggregate_forms.extreme("min"),
+)
 def smallest(values: Sequence[Value]) -> Value:
     """The smallest value: of numbers, texts, dates or booleans. Nulls are skipped.
 
@@ -192,7 +227,13 @@ def smallest(values: Sequence[Value]) -> Value:
     return min(found, key=_rank, default=None)
 
 
-@aggregate("max", one_of_them, params=[Param("value", ORDERED)], fails=[FailureKind.AGGREGATE_TYPE])
+@aggregate(
+    "max",
+    one_of_them,
+    params=[Param("value", ORDERED)],
+    fails=[FailureKind.AGGREGATE_TYPE],
+    sql=aggregate_forms.extreme("max"),
+)
 def largest(values: Sequence[Value]) -> Value:
     """The largest value: of numbers, texts, dates or booleans. Nulls are skipped.
 
@@ -208,10 +249,11 @@ def largest(values: Sequence[Value]) -> Value:
 def _rank(value: Value) -> tuple[Any, ...]:
     """A total order in which nothing ties, so that extremes do not depend on the order of records.
 
-    -0.0 is below 0.0, an Int below the equal Float, a Date below its midnight.
+    -0.0 is below 0 and 0 below 0.0, an Int is nearer to zero than the equal Float, a Date is below
+    its midnight.
     """
     sign = math.copysign(1.0, value) if isinstance(value, float) else 0.0
-    return (*sort_key(value)[:2], sign, isinstance(value, float | dt.datetime))
+    return (*sort_key(value), sign, isinstance(value, dt.datetime))
 
 
 _ORDERED = (
@@ -233,7 +275,7 @@ def _comparable(name: str, values: Sequence[Value]) -> list[Value]:
     return found
 
 
-@aggregate("collect", list_of_them, params=[Param("value", ANY)])
+@aggregate("collect", list_of_them, params=[Param("value", ANY)], sql=aggregate_forms.collect)
 def collect(values: Sequence[Value]) -> Value:
     """All values as an array, in the order of the input, nulls included.
 
@@ -247,6 +289,7 @@ def collect(values: Sequence[Value]) -> Value:
     "weighted_avg",
     FLOAT.nullable(),
     params=[Param("value", NUMERIC), Param("weight", NUMERIC)],
+    sql=aggregate_forms.weighted_average,
 )
 def weighted_average(values: Sequence[Number | None], weights: Sequence[Number | None]) -> Value:
     """The sum of value times weight over the sum of weights.
@@ -267,7 +310,9 @@ def weighted_average(values: Sequence[Number | None], weights: Sequence[Number |
     return exact_ratio([value * weight for value, weight in pairs], weights_given)
 
 
-@aggregate("first", one_of_them, params=[Param("value", ANY)])
+@aggregate(
+    "first", one_of_them, params=[Param("value", ANY)], sql=aggregate_forms.by_position("min_by")
+)
 def first(values: Sequence[Value]) -> Value:
     """The value of the group's first record in input order, null or not.
 
@@ -277,7 +322,9 @@ def first(values: Sequence[Value]) -> Value:
     return values[0] if values else None
 
 
-@aggregate("last", one_of_them, params=[Param("value", ANY)])
+@aggregate(
+    "last", one_of_them, params=[Param("value", ANY)], sql=aggregate_forms.by_position("max_by")
+)
 def last(values: Sequence[Value]) -> Value:
     """The value of the group's last record in input order, null or not.
 
@@ -287,7 +334,7 @@ def last(values: Sequence[Value]) -> Value:
     return values[-1] if values else None
 
 
-@aggregate("any", BOOL.nullable(), params=[Param("condition", BOOL)])
+@aggregate("any", BOOL.nullable(), params=[Param("condition", BOOL)], sql=aggregate_forms.any_true)
 def any_true(values: Sequence[Value]) -> Value:
     """Whether the condition is true for at least one record. Nulls are skipped.
 

@@ -8,8 +8,10 @@ from typing import TypeAlias
 
 from clinker.cxl.builtins.declare import Param, method, same_as_receiver
 from clinker.cxl.failure import Failure, FailureKind
+from clinker.cxl.sql import Operand, Sql, SqlCall
+from clinker.cxl.sql_text import tagged_float_sql
 from clinker.cxl.types import FLOAT, INT, NUMERIC, Kind, Type
-from clinker.cxl.values import checked_int
+from clinker.cxl.values import MIN_INT, checked_int
 
 Number: TypeAlias = int | float
 
@@ -40,12 +42,21 @@ def _within_bounds(receiver: Type, args: tuple[Type, ...]) -> Type:
     return _promoted((receiver, *args))
 
 
+def _abs_sql(call: SqlCall) -> Sql:
+    x = call.receiver.text
+    if call.receiver.type.only(Kind.FLOAT):
+        return Sql(f"abs({x})")
+    smallest = f"{x} = {MIN_INT}L"
+    return Sql(f"if({smallest}, null, abs({x}))", smallest)
+
+
 @method(
     "abs",
     NUMERIC,
     same_as_receiver,
     fails=[FailureKind.INTEGER_OVERFLOW],
     safe_for=Kind.FLOAT,
+    sql=_abs_sql,
 )
 def absolute(number: Number) -> Number:
     """The number without its sign: an Int stays an Int, a Float stays a Float.
@@ -76,7 +87,26 @@ def _to_int(number: Number, towards: Callable[[float], int], operation: str) -> 
     return checked_int(towards(number), operation)
 
 
-@method("ceil", NUMERIC, INT, fails=[FailureKind.INTEGER_OVERFLOW], safe_for=Kind.INT)
+def _to_int_sql(function: str) -> Callable[[SqlCall], Sql]:
+    def form(call: SqlCall) -> Sql:
+        x = call.receiver.text
+        if call.receiver.type.only(Kind.INT):
+            return Sql(x)
+        # To Spark, NaN is above every number.
+        fits = f"{x} >= -9223372036854775808D and {x} < 9223372036854775808D"
+        return Sql(f"if({fits}, {function}({x}), null)", f"not ({fits})")
+
+    return form
+
+
+@method(
+    "ceil",
+    NUMERIC,
+    INT,
+    fails=[FailureKind.INTEGER_OVERFLOW],
+    safe_for=Kind.INT,
+    sql=_to_int_sql("ceil"),
+)
 def ceil(number: Number) -> int:
     """The smallest Int that is not below the number; an Int is returned unchanged.
 
@@ -96,7 +126,14 @@ def ceil(number: Number) -> int:
     return _to_int(number, math.ceil, "ceil")
 
 
-@method("floor", NUMERIC, INT, fails=[FailureKind.INTEGER_OVERFLOW], safe_for=Kind.INT)
+@method(
+    "floor",
+    NUMERIC,
+    INT,
+    fails=[FailureKind.INTEGER_OVERFLOW],
+    safe_for=Kind.INT,
+    sql=_to_int_sql("floor"),
+)
 def floor(number: Number) -> int:
     """The largest Int that is not above the number; an Int is returned unchanged.
 
@@ -155,6 +192,118 @@ def _rounded_float(number: float, decimals: int) -> float:
     return -result if result and number < 0 else result
 
 
+def _round_sql(call: SqlCall) -> Sql:
+    decimals = call.arg("decimals")
+    if decimals is None or decimals.is_literal:
+        given = decimals.value if decimals else None
+        return _rounded_sql(call, given if isinstance(given, int) else 0)
+    return _rounded_to_any_sql(call, f"coalesce({decimals.text}, 0L)")
+
+
+def _round_to_sql(call: SqlCall) -> Sql:
+    decimals = call.arg("decimals")
+    assert decimals
+    if decimals.is_literal and isinstance(decimals.value, int):
+        return _rounded_sql(call, decimals.value)
+    return _rounded_to_any_sql(call, decimals.text)
+
+
+def _rounded_sql(call: SqlCall, decimals: int) -> Sql:
+    if call.receiver.type.only(Kind.INT):
+        return _rounded_int_sql(call, decimals)
+    return _rounded_float_sql(call, decimals)
+
+
+def _rounded_to_any_sql(call: SqlCall, decimals: str) -> Sql:
+    if call.receiver.type.only(Kind.INT):
+        return _int_rounded_to_any_sql(call, call.bind(decimals))
+    return _float_rounded_to_any_sql(call, call.bind(decimals))
+
+
+def _rounded_int_sql(call: SqlCall, decimals: int) -> Sql:
+    x = call.receiver.text
+    if decimals >= 0:
+        return Sql(x)
+    if -decimals > _MAX_INT_DIGITS:
+        return Sql(f"{x} * 0L")
+    if -decimals == _MAX_INT_DIGITS:
+        return Sql(f"if({_beyond_half_sql(x)}, null, {x} * 0L)", _beyond_half_sql(x))
+    rounded = call.bind(_in_units_sql(x, f"{10**-decimals}L"))
+    return Sql(rounded, f"{rounded} is null and {x} is not null")
+
+
+def _int_rounded_to_any_sql(call: SqlCall, d: str) -> Sql:
+    x = call.receiver.text
+    digits = f"cast(greatest(1L - greatest({d}, {1 - _MAX_INT_DIGITS}L), 2L) as int)"
+    unit = call.bind(f"cast(rpad('1', {digits}, '0') as bigint)")
+    rounded = call.bind(
+        f"case when {d} >= 0 then {x} when {d} < -{_MAX_INT_DIGITS} then {x} * 0L"
+        f" when {d} = -{_MAX_INT_DIGITS} then if({_beyond_half_sql(x)}, null, {x} * 0L)"
+        f" when {d} < 0 then {_in_units_sql(x, unit)} end"
+    )
+    return Sql(rounded, f"{rounded} is null and {x} is not null and {d} is not null")
+
+
+def _beyond_half_sql(x: str) -> str:
+    """Where an Int rounds away from zero to ten to the nineteenth, which is no Int."""
+    return f"({x} >= 5000000000000000000L or {x} <= -5000000000000000000L)"
+
+
+def _in_units_sql(x: str, unit: str) -> str:
+    """An Int rounded to multiples of `unit`, a power of ten; null if that is no Int."""
+    away = f"if(abs({x} % {unit}) >= {unit} div 2, if({x} < 0, -1L, 1L), 0L)"
+    return f"try_multiply({x} div {unit} + {away}, {unit})"
+
+
+def _rounded_float_sql(call: SqlCall, decimals: int) -> Sql:
+    x = call.receiver.text
+    last_power = len(_POWERS_OF_TEN) - 1
+    if decimals < -last_power:
+        return Sql(f"if({_finite_sql(x)}, 0D, {x})")
+    if decimals > last_power:
+        return Sql(f"if({x} = 0, 0D, {x})")
+    power = f"{_POWERS_OF_TEN[abs(decimals)]!r}D"
+    if decimals > 0:
+        scaled = call.bind(f"{x} * {power}")
+        return Sql(_scaled_back_sql(x, scaled, f"{_whole_sql(scaled)} / {power}"))
+    if decimals < 0:
+        scaled = call.bind(f"{x} / {power}")
+        return Sql(_scaled_back_sql(x, scaled, f"{_whole_sql(scaled)} * {power}"))
+    return Sql(_scaled_back_sql(x, x, _whole_sql(x)))
+
+
+def _float_rounded_to_any_sql(call: SqlCall, d: str) -> Sql:
+    x = call.receiver.text
+    last_power = len(_POWERS_OF_TEN) - 1
+    exponent = f"abs(least(greatest({d}, {-last_power}L), {last_power}L))"
+    power = call.bind(f"cast(concat('1e', cast({exponent} as string)) as double)")
+    scaled = call.bind(f"if({d} >= 0, {x} * {power}, {x} / {power})")
+    whole = call.bind(_whole_sql(scaled))
+    result = f"if({d} >= 0, {whole} / {power}, {whole} * {power})"
+    return Sql(
+        f"case when {x} is null or {d} is null then null when not {_finite_sql(x)} then {x}"
+        f" when {x} = 0 or {d} < -{last_power} then 0D when {d} > {last_power} then {x}"
+        f" else {_scaled_back_sql(x, scaled, result)} end"
+    )
+
+
+def _finite_sql(x: str) -> str:
+    return f"abs({x}) <= 1.7976931348623157E308D"
+
+
+def _whole_sql(scaled: str) -> str:
+    size = f"abs({scaled})"
+    return f"(cast(floor({size}) as double) + if({size} - floor({size}) >= 0.5D, 1D, 0D))"
+
+
+def _scaled_back_sql(x: str, scaled: str, size: str) -> str:
+    """The rounded number of this size, or `x` where there is nothing to round off."""
+    return (
+        f"case when abs({scaled}) >= {_ALL_WHOLE!r}D then {x}"  # NaN, too: it is above all numbers
+        f" when {scaled} <= -0.5D then -({size}) else {size} end"
+    )
+
+
 @method(
     "round",
     NUMERIC,
@@ -162,6 +311,7 @@ def _rounded_float(number: float, decimals: int) -> float:
     params=[Param("decimals", INT, optional=True)],
     fails=[FailureKind.INTEGER_OVERFLOW],
     safe_for=Kind.FLOAT,
+    sql=_round_sql,
 )
 def round_(number: Number, decimals: int = 0) -> Number:
     """Rounds to a number of decimal places, 0 if not given; halves go away from zero.
@@ -207,6 +357,7 @@ def round_(number: Number, decimals: int = 0) -> Number:
     params=[Param("decimals", INT)],
     fails=[FailureKind.INTEGER_OVERFLOW],
     safe_for=Kind.FLOAT,
+    sql=_round_to_sql,
 )
 def round_to(number: Number, decimals: int) -> Number:
     """Rounds like `round`, with the number of decimal places always spelt out.
@@ -227,11 +378,62 @@ def round_to(number: Number, decimals: int) -> Number:
     return _rounded(number, decimals)
 
 
+def _clamp_sql(call: SqlCall) -> Sql:
+    number = call.receiver
+    low, high = (_given(call.arg(name)) for name in ("min", "max"))
+    if call.type.only(Kind.INT) or call.type.only(Kind.FLOAT):
+        return Sql(_clamped_sql(number, low, high, call.type))
+    # An Int, unless a bound is there that is a Float.
+    floats = [bound for bound in (low, high) if bound and bound.type.only(Kind.FLOAT)]
+    whole_low, whole_high = (None if bound in floats else bound for bound in (low, high))
+    whole = f"cast({_clamped_sql(number, whole_low, whole_high, INT)} as string)"
+    if not floats:
+        return Sql(whole)
+    promoted = tagged_float_sql(call.bind(_clamped_sql(number, low, high, FLOAT)))
+    is_promoted = " or ".join(f"{bound.text} is not null" for bound in floats)
+    return Sql(f"if({is_promoted}, {promoted}, {whole})")
+
+
+def _given(bound: Operand | None) -> Operand | None:
+    """The bound, unless it is the constant null, which has no one kind."""
+    assert bound
+    is_null = bound.type.is_null or not (bound.type.only(Kind.INT) or bound.type.only(Kind.FLOAT))
+    return None if is_null else bound
+
+
+def _clamped_sql(number: Operand, low: Operand | None, high: Operand | None, type_: Type) -> str:
+    branches = ""
+    if low:
+        branches += f" when {_below_sql(number, low)} then {_promoted_sql(low, type_)}"
+    if high:
+        branches += f" when {_below_sql(high, number)} then {_promoted_sql(high, type_)}"
+    result = _promoted_sql(number, type_)
+    return f"case{branches} else {result} end" if branches else result
+
+
+def _promoted_sql(number: Operand, type_: Type) -> str:
+    is_promoted = type_.only(Kind.FLOAT) and number.type.only(Kind.INT)
+    return f"cast({number.text} as double)" if is_promoted else number.text
+
+
+def _below_sql(a: Operand, b: Operand) -> str:
+    """Whether one number is below another as Python sees it: exactly, and never with a NaN."""
+    x, y = a.text, b.text
+    if b.type.only(Kind.FLOAT):
+        below = f"{x} < {y} and not isnan({y})"
+        # What rounds to the same Float may still be below it, or above.
+        tied = f"{x} = {y} and ({y} = 9223372036854775808D or {x} < try_cast({y} as bigint))"
+        return f"({below} or {tied})" if a.type.only(Kind.INT) else f"({below})"
+    tied = f"{x} = {y} and try_cast({x} as bigint) < {y}"
+    return f"({x} < {y} or {tied})" if a.type.only(Kind.FLOAT) else f"({x} < {y})"
+
+
 @method(
     "clamp",
     NUMERIC,
     _within_bounds,
     params=[Param("min", NUMERIC, takes_null=True), Param("max", NUMERIC, takes_null=True)],
+    sql=_clamp_sql,
 )
 def clamp(number: Number, low: Number | None, high: Number | None) -> Number:
     """The number, or `min` if it is below that, or `max` if it is above.
@@ -263,7 +465,19 @@ def clamp(number: Number, low: Number | None, high: Number | None) -> Number:
     return _promote(result, number, low, high)
 
 
-@method("min", NUMERIC, _one_of_two, params=[Param("other", NUMERIC)])
+def _smaller_sql(call: SqlCall) -> Sql:
+    other = call.arg("other")
+    assert other
+    x, y = _promoted_sql(call.receiver, call.type), _promoted_sql(other, call.type)
+    if call.type.only(Kind.FLOAT):
+        # To Spark, NaN is above every number.
+        is_other = f"isnan({y}) or ({y} < {x} and not isnan({x}))"
+        absent = f"{x} is null or {y} is null"
+        return Sql(f"case when {absent} then null when {is_other} then {y} else {x} end")
+    return Sql(f"case when {y} < {x} then {y} when {y} >= {x} then {x} end")
+
+
+@method("min", NUMERIC, _one_of_two, params=[Param("other", NUMERIC)], sql=_smaller_sql)
 def smaller(number: Number, other: Number) -> Number:
     """The smaller of two numbers, a Float if either of them is; NaN if either of them is.
 
@@ -282,7 +496,14 @@ def smaller(number: Number, other: Number) -> Number:
     return _promote(other if other < number or other != other else number, number, other)
 
 
-@method("max", NUMERIC, _one_of_two, params=[Param("other", NUMERIC)])
+def _larger_sql(call: SqlCall) -> Sql:
+    other = call.arg("other")
+    assert other
+    x, y = _promoted_sql(call.receiver, call.type), _promoted_sql(other, call.type)
+    return Sql(f"case when {y} > {x} then {y} when {y} <= {x} then {x} end")
+
+
+@method("max", NUMERIC, _one_of_two, params=[Param("other", NUMERIC)], sql=_larger_sql)
 def larger(number: Number, other: Number) -> Number:
     """The larger of two numbers, a Float if either of them is; NaN if either of them is.
 

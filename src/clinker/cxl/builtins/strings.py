@@ -7,8 +7,18 @@ import datetime as dt
 from clinker.cxl import patterns, strftime
 from clinker.cxl.builtins.declare import LiteralProblem, Param, method
 from clinker.cxl.failure import Failure, FailureKind
-from clinker.cxl.number_format import SpecError, compile_spec, format_number, format_text
-from clinker.cxl.types import ANY, ARRAY, BOOL, INT, STRING, Kind, Type, array_of
+from clinker.cxl.number_format import (
+    SpecError,
+    aligned_sql,
+    compile_spec,
+    format_number,
+    format_text,
+    number_sql,
+)
+from clinker.cxl.sql import NotNative, Operand, Sql, SqlCall, SqlForm
+from clinker.cxl.sql_text import text_sql
+from clinker.cxl.text_form import joined_sql, text_form_sql
+from clinker.cxl.types import ANY, ARRAY, BOOL, INT, NUMERIC, STRING, Kind, Type, array_of
 from clinker.cxl.values import Value, kind_name, kind_of, text_of
 
 MAX_TEXT_BYTES = 10_485_760
@@ -19,12 +29,29 @@ _WHITE_SPACE = (
     "\u2000\u2001\u2002\u2003\u2004\u2005\u2006\u2007\u2008\u2009\u200a"
     "\u2028\u2029\u202f\u205f\u3000"
 )
+_WHITE_SPACE_SQL = "".join(f"\\u{ord(blank):04x}" for blank in _WHITE_SPACE)
+
+# Small letters and their capitals that Unicode 15 to 17 paired, so that the version of Python does
+# not matter: first small letter, first capital, how many in a row.
+_LATER_PAIRS = (
+    *((0x019B, 0xA7DC, 1), (0x0264, 0xA7CB, 1), (0x1C8A, 0x1C89, 1), (0xA7CD, 0xA7CC, 1)),
+    *((0xA7CF, 0xA7CE, 1), (0xA7D3, 0xA7D2, 1), (0xA7D5, 0xA7D4, 1), (0xA7DB, 0xA7DA, 1)),
+    *((0x10D70, 0x10D50, 22), (0x16EBB, 0x16EA0, 25)),
+)
+_LATER_CAPITALS = {
+    small + i: capital + i for small, capital, count in _LATER_PAIRS for i in range(count)
+}
+_LATER_SMALL_LETTERS = {capital: small for small, capital in _LATER_CAPITALS.items()}
+
+# Texts are taken apart here without regard to their size: Spark counts in 32 bits.
+_MOST_CHARACTERS = 2_147_483_647
+_CHARACTERS_SQL = "regexp_extract_all({}, '(?s).', 0)"
 
 
 # --- Case and blanks ---
 
 
-@method("upper", STRING, STRING)
+@method("upper", STRING, STRING, sql="upper({self})")
 def upper(text: str) -> str:
     """All letters as capitals.
 
@@ -37,10 +64,10 @@ def upper(text: str) -> str:
     >>> null.upper()
     null
     """
-    return text.upper()
+    return text.upper() if text.isascii() else text.upper().translate(_LATER_CAPITALS)
 
 
-@method("lower", STRING, STRING)
+@method("lower", STRING, STRING, sql="lower({self})")
 def lower(text: str) -> str:
     """All letters as small letters.
 
@@ -49,10 +76,14 @@ def lower(text: str) -> str:
     >>> "ÉCOLE".lower()
     "école"
     """
-    return text.lower()
+    return text.lower() if text.isascii() else text.lower().translate(_LATER_SMALL_LETTERS)
 
 
-@method("trim", STRING, STRING)
+def _trim_sql(side: str) -> str:
+    return f"trim({side} '{_WHITE_SPACE_SQL}' from {{self}})"
+
+
+@method("trim", STRING, STRING, sql=_trim_sql("both"))
 def trim(text: str) -> str:
     r"""The text without blanks, tabs and line breaks at both ends.
 
@@ -66,7 +97,7 @@ def trim(text: str) -> str:
     return text.strip(_WHITE_SPACE)
 
 
-@method("trim_start", STRING, STRING)
+@method("trim_start", STRING, STRING, sql=_trim_sql("leading"))
 def trim_start(text: str) -> str:
     """The text without blanks, tabs and line breaks at its start.
 
@@ -76,7 +107,7 @@ def trim_start(text: str) -> str:
     return text.lstrip(_WHITE_SPACE)
 
 
-@method("trim_end", STRING, STRING)
+@method("trim_end", STRING, STRING, sql=_trim_sql("trailing"))
 def trim_end(text: str) -> str:
     """The text without blanks, tabs and line breaks at its end.
 
@@ -89,7 +120,13 @@ def trim_end(text: str) -> str:
 # --- Parts of a text ---
 
 
-@method("starts_with", STRING, BOOL, params=[Param("prefix", STRING)])
+@method(
+    "starts_with",
+    STRING,
+    BOOL,
+    params=[Param("prefix", STRING)],
+    sql="startswith({self}, {prefix})",
+)
 def starts_with(text: str, prefix: str) -> bool:
     """Whether the text starts with `prefix`. Every text starts with the empty one.
 
@@ -105,7 +142,13 @@ def starts_with(text: str, prefix: str) -> bool:
     return text.startswith(prefix)
 
 
-@method("ends_with", STRING, BOOL, params=[Param("suffix", STRING)])
+@method(
+    "ends_with",
+    STRING,
+    BOOL,
+    params=[Param("suffix", STRING)],
+    sql="endswith({self}, {suffix})",
+)
 def ends_with(text: str, suffix: str) -> bool:
     """Whether the text ends with `suffix`. Every text ends with the empty one.
 
@@ -119,7 +162,13 @@ def ends_with(text: str, suffix: str) -> bool:
     return text.endswith(suffix)
 
 
-@method("contains", STRING, BOOL, params=[Param("substring", STRING)])
+@method(
+    "contains",
+    STRING,
+    BOOL,
+    params=[Param("substring", STRING)],
+    sql="contains({self}, {substring})",
+)
 def contains(text: str, substring: str) -> bool:
     """Whether `substring`, taken literally, occurs in the text.
 
@@ -133,7 +182,31 @@ def contains(text: str, substring: str) -> bool:
     return substring in text
 
 
-@method("replace", STRING, STRING, params=[Param("find", STRING), Param("replacement", STRING)])
+def _given(call: SqlCall, name: str) -> Operand:
+    """A required argument."""
+    found = call.arg(name)
+    assert found
+    return found
+
+
+def _replace_sql(call: SqlCall) -> Sql:
+    text, find, replacement = call.receiver.text, _given(call, "find"), _given(call, "replacement")
+    replaced = f"replace({text}, {find.text}, {replacement.text})"
+    if find.is_literal and find.value:
+        return Sql(replaced)
+    characters = _CHARACTERS_SQL.format(text)
+    around = f"array_join({characters}, {replacement.text})"
+    ends = f"concat({replacement.text}, {around}, if({text} = '', '', {replacement.text}))"
+    return Sql(f"if({find.text} = '', {ends}, {replaced})")
+
+
+@method(
+    "replace",
+    STRING,
+    STRING,
+    params=[Param("find", STRING), Param("replacement", STRING)],
+    sql=_replace_sql,
+)
 def replace(text: str, find: str, replacement: str) -> str:
     """Every occurrence of `find`, taken literally, replaced. The empty text occurs around every
     character.
@@ -152,8 +225,26 @@ def replace(text: str, find: str, replacement: str) -> str:
     return text.replace(find, replacement)
 
 
+def _count_sql(count: str) -> str:
+    """A number of characters, from 0, as Spark takes it."""
+    return f"cast(least(greatest({count}, 0L), {_MOST_CHARACTERS}L) as int)"
+
+
+def _substring_sql(call: SqlCall) -> Sql:
+    text, start, length = call.receiver.text, _given(call, "start"), call.arg("length")
+    rest = f"right({text}, greatest(length({text}) - {_count_sql(start.text)}, 0))"
+    if length is None:
+        return Sql(rest)
+    rest = call.bind(rest)
+    return Sql(f"if({length.text} >= 0L, left({rest}, {_count_sql(length.text)}), {rest})")
+
+
 @method(
-    "substring", STRING, STRING, params=[Param("start", INT), Param("length", INT, optional=True)]
+    "substring",
+    STRING,
+    STRING,
+    params=[Param("start", INT), Param("length", INT, optional=True)],
+    sql=_substring_sql,
 )
 def substring(text: str, start: int, length: int | None = None) -> str:
     """The part of the text from `start`, counted from 0, to its end or at most `length` characters
@@ -180,7 +271,13 @@ def substring(text: str, start: int, length: int | None = None) -> str:
     return text[start:] if length is None or length < 0 else text[start : start + length]
 
 
-@method("left", STRING, STRING.nullable(), params=[Param("n", INT)])
+@method(
+    "left",
+    STRING,
+    STRING.nullable(),
+    params=[Param("n", INT)],
+    sql="if({n} < 0L, null, left({self}, " + _count_sql("{n}") + "))",
+)
 def left(text: str, n: int) -> str | None:
     """The first `n` characters; null when `n` is negative.
 
@@ -196,7 +293,13 @@ def left(text: str, n: int) -> str | None:
     return text[:n] if n >= 0 else None
 
 
-@method("right", STRING, STRING.nullable(), params=[Param("n", INT)])
+@method(
+    "right",
+    STRING,
+    STRING.nullable(),
+    params=[Param("n", INT)],
+    sql="if({n} < 0L, null, right({self}, " + _count_sql("{n}") + "))",
+)
 def right(text: str, n: int) -> str | None:
     """The last `n` characters; null when `n` is negative.
 
@@ -235,7 +338,34 @@ _PADDING = [Param("width", INT), Param("char", STRING, optional=True)]
 _TOO_LARGE = [FailureKind.STRING_TOO_LARGE]
 
 
-@method("pad_left", STRING, STRING.nullable(), params=_PADDING, fails=_TOO_LARGE)
+def _pad_sql(function: str) -> SqlForm:
+    def form(call: SqlCall) -> Sql:
+        text, width, given = call.receiver.text, _given(call, "width").text, call.arg("char")
+        char = "' '"
+        if given:
+            char = call.bind(f"coalesce(nullif(left({given.text}, 1), ''), ' ')")
+        room = f"({MAX_TEXT_BYTES}L - octet_length({text})) div octet_length({char})"
+        too_large = call.bind(
+            f"({width} > length({text}) and {width} - length({text}) > {room})"
+        )
+        padded = f"{function}({text}, {_count_sql(width)}, {char})"
+        value = (
+            f"case when {width} < 0L or {too_large} then null"
+            f" when {width} <= length({text}) then {text} else {padded} end"
+        )
+        return Sql(value, too_large)
+
+    return form
+
+
+@method(
+    "pad_left",
+    STRING,
+    STRING.nullable(),
+    params=_PADDING,
+    fails=_TOO_LARGE,
+    sql=_pad_sql("lpad"),
+)
 def pad_left(text: str, width: int, char: str = " ") -> str | None:
     """The text, lengthened to `width` characters by putting blanks, or the first character of
     `char`, before it. A longer text stays as it is; a negative `width` gives null.
@@ -260,7 +390,14 @@ def pad_left(text: str, width: int, char: str = " ") -> str | None:
     return _padding(text, width, char) + text if width >= 0 else None
 
 
-@method("pad_right", STRING, STRING.nullable(), params=_PADDING, fails=_TOO_LARGE)
+@method(
+    "pad_right",
+    STRING,
+    STRING.nullable(),
+    params=_PADDING,
+    fails=_TOO_LARGE,
+    sql=_pad_sql("rpad"),
+)
 def pad_right(text: str, width: int, char: str = " ") -> str | None:
     """The text, lengthened to `width` characters by putting blanks, or the first character of
     `char`, behind it. A longer text stays as it is; a negative `width` gives null.
@@ -277,7 +414,23 @@ def pad_right(text: str, width: int, char: str = " ") -> str | None:
     return text + _padding(text, width, char) if width >= 0 else None
 
 
-@method("repeat", STRING, STRING.nullable(), params=[Param("n", INT)], fails=_TOO_LARGE)
+_REPEATS_TOO_LARGE_SQL = (
+    f"({{self}} != '' and {{n}} > {MAX_TEXT_BYTES}L div greatest(octet_length({{self}}), 1))"
+)
+
+
+@method(
+    "repeat",
+    STRING,
+    STRING.nullable(),
+    params=[Param("n", INT)],
+    fails=_TOO_LARGE,
+    sql=(
+        f"if({{n}} < 0L or {_REPEATS_TOO_LARGE_SQL}, null,"
+        f" if({{self}} = '', {{self}}, repeat({{self}}, {_count_sql('{n}')})))",
+        _REPEATS_TOO_LARGE_SQL,
+    ),
+)
 def repeat(text: str, n: int) -> str | None:
     """The text `n` times in a row; null when `n` is negative.
 
@@ -296,7 +449,7 @@ def repeat(text: str, n: int) -> str | None:
     return text * n if text else ""
 
 
-@method("reverse", STRING, STRING)
+@method("reverse", STRING, STRING, sql="reverse({self})")
 def reverse(text: str) -> str:
     """The characters from last to first.
 
@@ -308,7 +461,12 @@ def reverse(text: str) -> str:
     return text[::-1]
 
 
-@method("length", STRING | ARRAY, INT)
+def _length_sql(call: SqlCall) -> Sql:
+    function = "array_size" if call.receiver.type.only(Kind.ARRAY) else "length"
+    return Sql(f"cast({function}({call.receiver.text}) as bigint)")
+
+
+@method("length", STRING | ARRAY, INT, sql=_length_sql)
 def length(value: str | list[Value]) -> int:
     """The number of characters of a text, or of elements of an array.
 
@@ -329,7 +487,20 @@ def length(value: str | list[Value]) -> int:
 # --- Texts and arrays ---
 
 
-@method("split", STRING, array_of(STRING), params=[Param("delimiter", STRING)])
+def _split_sql(call: SqlCall) -> Sql:
+    text, delimiter = call.receiver.text, _given(call, "delimiter")
+    characters = f"concat(array(''), {_CHARACTERS_SQL.format(text)}, array(''))"
+    if isinstance(delimiter.value, str):
+        if not delimiter.value:
+            return Sql(characters)
+        return Sql(f"split({text}, {text_sql(patterns.literal(delimiter.value))}, -1)")
+    quoted = f"concat(r'\Q', replace({delimiter.text}, r'\E', r'\E\\E\Q'), r'\E')"
+    return Sql(f"if({delimiter.text} = '', {characters}, split({text}, {quoted}, -1))")
+
+
+@method(
+    "split", STRING, array_of(STRING), params=[Param("delimiter", STRING)], sql=_split_sql
+)
 def split(text: str, delimiter: str) -> list[str]:
     """The parts between the delimiters, which are taken literally. The empty delimiter stands
     around every character.
@@ -350,7 +521,12 @@ def split(text: str, delimiter: str) -> list[str]:
     return text.split(delimiter) if delimiter else ["", *text, ""]
 
 
-@method("join", ARRAY, STRING, params=[Param("delimiter", STRING)])
+def _join_sql(call: SqlCall) -> Sql:
+    values = call.receiver
+    return Sql(joined_sql(values.text, values.type.element_type, _given(call, "delimiter").text))
+
+
+@method("join", ARRAY, STRING, params=[Param("delimiter", STRING)], sql=_join_sql)
 def join(values: list[Value], delimiter: str) -> str:
     """The text forms of all elements, with the delimiter between them. Null shows as nothing.
 
@@ -366,7 +542,23 @@ def join(values: list[Value], delimiter: str) -> str:
     return delimiter.join(map(text_of, values))
 
 
-@method("concat", STRING, STRING, params=[Param("args", ANY, takes_null=True, variadic=True)])
+def _concat_sql(call: SqlCall) -> Sql:
+    texts = [
+        f"coalesce({text_form_sql(arg.text, arg.type)}, '')"
+        for arg in call.args()
+        if not arg.type.is_null
+    ]
+    return Sql(f"concat({', '.join([call.receiver.text, *texts])})")
+
+
+@method(
+    "concat",
+    STRING,
+    STRING,
+    params=[Param("args", ANY, takes_null=True, variadic=True)],
+    sql=_concat_sql,
+    sql_takes_tagged=True,
+)
 def concat(text: str, *args: Value) -> str:
     """The text followed by the text forms of all arguments. A null argument adds nothing.
 
@@ -406,7 +598,23 @@ _PATTERN = Param("pattern", STRING, check=_check_pattern)
 _BAD_PATTERN = [FailureKind.INVALID_PATTERN]
 
 
-@method("matches", STRING, BOOL, params=[_PATTERN], fails=_BAD_PATTERN)
+def _literal_pattern(call: SqlCall) -> patterns.Pattern:
+    given = _given(call, "pattern")
+    if not isinstance(given.value, str):
+        raise NotNative
+    return patterns.compile_pattern(given.value)
+
+
+def _matches_sql(call: SqlCall) -> Sql:
+    pattern = patterns.anchored(_literal_pattern(call))
+    return Sql(f"{call.receiver.text} rlike {text_sql(pattern)}")
+
+
+def _find_sql(call: SqlCall) -> Sql:
+    return Sql(f"{call.receiver.text} rlike {text_sql(_literal_pattern(call).text)}")
+
+
+@method("matches", STRING, BOOL, params=[_PATTERN], fails=_BAD_PATTERN, sql=_matches_sql)
 def matches(text: str, pattern: str) -> bool:
     """Whether the whole text matches a regular expression. Use `find` to look inside the text.
 
@@ -426,7 +634,7 @@ def matches(text: str, pattern: str) -> bool:
     return patterns.full_match(_compiled(pattern), text)
 
 
-@method("find", STRING, BOOL, params=[_PATTERN], fails=_BAD_PATTERN)
+@method("find", STRING, BOOL, params=[_PATTERN], fails=_BAD_PATTERN, sql=_find_sql)
 def find(text: str, pattern: str) -> bool:
     """Whether some part of the text matches a regular expression.
 
@@ -442,12 +650,32 @@ def find(text: str, pattern: str) -> bool:
     return patterns.search(_compiled(pattern), text)
 
 
+def _group_sql(call: SqlCall, pattern: patterns.Pattern, group: int) -> str:
+    """What a group holds. Spark gives the empty text also where there is nothing."""
+    text = call.receiver.text
+    held = call.bind(f"regexp_extract({text}, {text_sql(pattern.text)}, {group})")
+    is_there = f"{text} rlike {text_sql(patterns.empty_group(pattern, group))}"
+    return f"if({held} = '', if({is_there}, '', null), {held})"
+
+
+def _capture_sql(call: SqlCall) -> Sql:
+    pattern, group = _literal_pattern(call), call.arg("group")
+    if group is None:
+        return Sql(_group_sql(call, pattern, 0))
+    groups = range(pattern.groups + 1)
+    if isinstance(group.value, int):
+        return Sql(_group_sql(call, pattern, group.value) if group.value in groups else "null")
+    cases = " ".join(f"when {each} then {_group_sql(call, pattern, each)}" for each in groups)
+    return Sql(f"case coalesce({group.text}, 0L) {cases} end")
+
+
 @method(
     "capture",
     STRING,
     STRING.nullable(),
     params=[_PATTERN, Param("group", INT, optional=True)],
     fails=_BAD_PATTERN,
+    sql=_capture_sql,
 )
 def capture(text: str, pattern: str, group: int = 0) -> str | None:
     """What a group holds in the first match of a regular expression; group 0 is the whole match.

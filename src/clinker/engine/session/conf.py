@@ -64,4 +64,8 @@ def master(settings: SessionSettings) -> str:
 
 
 def cores(settings: SessionSettings) -> int:
-    return settings.threads or len(os.sched_getaffinity(0))
+    if settings.threads:
+        return settings.threads
+    if hasattr(os, "sched_getaffinity"):  # a container may have fewer than the machine
+        return len(os.sched_getaffinity(0))
+    return os.cpu_count() or 1

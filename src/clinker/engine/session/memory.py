@@ -100,7 +100,6 @@ def _family(process: int) -> list[int]:
 
 
 def _resident(process: int) -> int:
-    """Memory the process has for itself, plus what it shares with files but not with a parent."""
     pages = _read(_PROC / str(process) / "statm").split()
     return int(pages[1]) * resource.getpagesize() if pages else 0
 

@@ -1,0 +1,188 @@
+"""One run of a compiled pipeline, from its signals and screen to its report and metrics."""
+
+from __future__ import annotations
+
+import json
+import logging
+import os
+import sys
+import traceback
+import warnings
+from argparse import Namespace
+from collections.abc import Mapping, Sequence
+from datetime import UTC, datetime
+from pathlib import Path
+from types import TracebackType
+
+from clinker.cli.command import IO, CommandError
+from clinker.cli.progress import Log, watching
+from clinker.cli.run_report import (
+    failed_report,
+    preview_content,
+    preview_summary,
+    report_as_json,
+    summary,
+)
+from clinker.cli.signals import Interruption
+from clinker.cxl.ast import TraceLevel
+from clinker.diagnostics import Diagnostic, errors, in_reading_order
+from clinker.diagnostics.render import print_diagnostics
+from clinker.engine.metrics import metrics, spool_directory, write_metrics
+from clinker.engine.report import Exit, RunError, RunReport, identify
+from clinker.engine.session.settings import SessionError, SessionSettings
+from clinker.plan.compile import Plan
+from clinker.plan.files import check_inputs
+
+_DETAILS = "run again with --log-level debug for the details"
+
+
+class Execution:
+    """A run as the command line asks for it."""
+
+    def __init__(
+        self,
+        plan: Plan,
+        findings: Sequence[Diagnostic],
+        args: Namespace,
+        spark_conf: Mapping[str, str],
+    ) -> None:
+        found = check_inputs(plan.graph, plan.options, datetime.now(UTC))
+        self._plan = plan
+        self._missing = list(errors(found))
+        self._findings = in_reading_order([*findings, *(d for d in found if not d.is_error)])
+        self._level = TraceLevel(args.log_level)
+        self._quiet: bool = args.quiet
+        self._is_json = args.format == "json"
+        self._debugs = self._level in (TraceLevel.DEBUG, TraceLevel.TRACE)
+        self._settings = session_settings(plan, args, spark_conf, self._debugs)
+
+    def run(self) -> int:
+        """Run the pipeline, tell what became of it and return the exit code."""
+        if not self._debugs:
+            _silence_libraries()
+        if not self._is_json and self._level is not TraceLevel.ERROR:
+            print_diagnostics(self._findings)
+        with Interruption() as interruption:
+            with watching(self._level, interruption, quiet=self._quiet) as log:
+                outcome, error = self._outcome(log)
+            interruption.too_late()
+            self._leave_metrics(outcome, error, log)
+        self._show(outcome, error)
+        return int(outcome.exit_code)
+
+    def _outcome(self, log: Log) -> tuple[RunReport, RunError | None]:
+        pipeline = self._plan.pipeline.pipeline.name
+        try:
+            return self._run(log), None
+        except RunError as problem:
+            error = problem
+        except SessionError as problem:
+            error = RunError(str(problem), Exit.IO)
+            error.__cause__ = problem
+        except KeyboardInterrupt:
+            error = RunError("interrupted: nothing was written", Exit.INTERRUPTED)
+        identity = log.identity or identify(self._plan.options.batch_id)
+        return failed_report(identity, pipeline, error.exit_code, error.counts), error
+
+    def _run(self, log: Log) -> RunReport:
+        if self._missing:
+            raise RunError(self._missing[0].message, Exit.IO, self._missing)
+        from clinker.engine.run import run
+
+        return run(self._plan, self._settings, log)
+
+    def _leave_metrics(self, report: RunReport, error: RunError | None, log: Log) -> None:
+        spool = spool_directory(self._plan)
+        if spool is None or self._plan.options.preview:
+            return
+        message = error.message if error else None
+        threads = self._settings.threads or os.cpu_count() or 1
+        try:
+            write_metrics(spool, metrics(self._plan, report, threads=threads, error=message))
+        except OSError as problem:
+            log.warned(f"the metrics cannot be written to '{spool}': {problem.strerror}")
+
+    def _show(self, report: RunReport, error: RunError | None) -> None:
+        preview = self._plan.options.preview
+        if error:
+            self._show_error(error)
+        elif preview and preview.output:
+            _write_preview(report, preview.output)
+        elif preview and not self._is_json:
+            _print_preview(report)
+        if self._is_json:
+            found = [*self._findings, *(error.diagnostics if error else ())]
+            print(json.dumps(report_as_json(report, found, error), indent=2))
+        elif not error and not self._is_silent:
+            self._show_summary(report)
+
+    @property
+    def _is_silent(self) -> bool:
+        return self._quiet or self._level in (TraceLevel.ERROR, TraceLevel.WARN)
+
+    def _show_summary(self, report: RunReport) -> None:
+        if self._plan.options.preview:  # standard output is for the records
+            sys.stderr.write(preview_summary(report))
+        else:
+            sys.stdout.write(summary(report))
+
+    def _show_error(self, error: RunError) -> None:
+        if self._debugs and error.exit_code != Exit.INTERRUPTED:
+            traceback.print_exception(error)
+        if error.exit_code == Exit.INTERRUPTED:
+            print(error.message, file=sys.stderr)
+        elif self._is_json:
+            return
+        elif error.diagnostics:
+            print_diagnostics(error.diagnostics)
+        else:
+            print(f"error: {error.message}", file=sys.stderr)
+            if error.help:
+                print(f"  help: {error.help}", file=sys.stderr)
+
+
+def session_settings(
+    plan: Plan, args: Namespace, spark_conf: Mapping[str, str], debug: bool
+) -> SessionSettings:
+    """What the run asks of Spark: the command line first, then the pipeline file."""
+    settings, options, storage = plan.pipeline.pipeline, plan.options, plan.storage
+    return SessionSettings(
+        master=args.master,
+        remote=args.remote,
+        threads=options.threads or settings.concurrency.threads,
+        memory_limit=options.memory_limit or settings.memory.limit,
+        batch_size=settings.batch_size,
+        local_dir=None if storage.spill_dir_is_default else storage.spill_dir,
+        compress=storage.spill.compress != "off",
+        spark_conf=spark_conf,
+        debug=debug,
+    )
+
+
+def _print_preview(report: RunReport) -> None:
+    """The bytes as they are, in whatever encoding the terminal may be set to."""
+    sys.stdout.flush()
+    sys.stdout.buffer.write(preview_content(report))
+    sys.stdout.buffer.flush()
+
+
+def _write_preview(report: RunReport, file: Path) -> None:
+    try:
+        file.write_bytes(preview_content(report))
+    except OSError as problem:
+        raise CommandError(f"cannot write '{file}': {problem.strerror}", IO) from problem
+
+
+def _silence_libraries() -> None:
+    """What goes wrong is told by us, once: no stack traces of Python, Spark and the like."""
+    sys.excepthook = _confess
+    logging.getLogger().addHandler(logging.NullHandler())
+    warnings.simplefilter("ignore")
+
+
+def _confess(
+    kind: type[BaseException], problem: BaseException, trace: TracebackType | None
+) -> None:
+    """What is said about a mistake of ours, in place of a stack trace."""
+    print(f"error: internal error: {kind.__name__}: {problem}", file=sys.stderr)
+    print(f"  help: {_DETAILS}", file=sys.stderr)

@@ -1,0 +1,159 @@
+"""The report of a run as people and programs read it."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from datetime import UTC, datetime
+
+from clinker.diagnostics import Diagnostic
+from clinker.diagnostics.render import render_json
+from clinker.engine.metrics import duration_ms, timestamp
+from clinker.engine.report import Counts, Identity, RunError, RunReport
+
+_UNITS = ("B", "kB", "MB", "GB", "TB")
+_TOP_REASONS = 5
+
+
+def failed_report(
+    identity: Identity, pipeline: str, exit_code: int, counts: Counts | None = None
+) -> RunReport:
+    """The report of a run that did not come to its end."""
+    return RunReport(
+        execution_id=identity.execution_id,
+        batch_id=identity.batch_id,
+        started=identity.started,
+        pipeline=pipeline,
+        finished=datetime.now(UTC),
+        exit_code=exit_code,
+        counts=counts or Counts(),
+    )
+
+
+def summary(report: RunReport) -> str:
+    """What a run did, for people."""
+    lines = [*_files(report), *_reasons(report), f"Pipeline complete: {_counts(report.counts)}"]
+    return "\n".join(lines) + "\n"
+
+
+def preview_summary(report: RunReport) -> str:
+    """The same for a preview, which leaves no files."""
+    lines = [*_reasons(report), f"Preview complete: {_counts(report.counts)}"]
+    return "\n".join(lines) + "\n"
+
+
+def preview_content(report: RunReport) -> bytes:
+    """What the outputs would hold; where there are several, each below its name."""
+    shown = [(output, output.preview or b"") for output in report.outputs]
+    if len(shown) == 1:
+        return shown[0][1]
+    parts = []
+    for output, content in shown:
+        paths = ", ".join(map(str, output.paths))
+        parts.append(f"==> {output.name}: {paths} <==\n".encode() + content)
+    return b"\n".join(parts)
+
+
+def _counts(counts: Counts) -> str:
+    return f"{counts.total} total, {counts.ok} ok, {counts.written} written, {counts.dlq} dlq"
+
+
+def _files(report: RunReport) -> list[str]:
+    rows = []
+    for output in report.outputs:
+        size = (_counted(output.records, "record"), _size(output.bytes))
+        first, *rest = output.paths or ("no file",)
+        rows.append((output.name, str(first), *size))
+        if rest:
+            rows.append(("", f"and {_counted(len(rest), 'more file')}", "", ""))
+    for file in report.dead_letter_files:
+        entries = _counted(file.entries, "entry", "entries")
+        rows.append(("dead letters", str(file.path), entries, ""))
+    return _table(rows)
+
+
+def _reasons(report: RunReport) -> list[str]:
+    """The most frequent reasons of rejection."""
+    ranked = sorted(report.rejections.items(), key=lambda reason: (-reason[1], reason[0]))
+    rows = [(f"  {number}", category) for category, number in ranked[:_TOP_REASONS]]
+    left = sum(number for _, number in ranked[_TOP_REASONS:])
+    return _table([*rows, (f"  {left}", "for other reasons")] if left else rows)
+
+
+def _table(rows: Sequence[tuple[str, ...]]) -> list[str]:
+    if not rows:
+        return []
+    widths = [max(len(cell) for cell in column) for column in zip(*rows, strict=True)]
+    return [
+        "  ".join(f"{cell:<{width}}" for cell, width in zip(row, widths, strict=True)).rstrip()
+        for row in rows
+    ]
+
+
+def _counted(number: int, noun: str, plural: str | None = None) -> str:
+    return f"{number} {noun if number == 1 else plural or noun + 's'}"
+
+
+def _size(size: int) -> str:
+    """A number of bytes with the unit that suits it."""
+    amount = float(size)
+    unit = 0
+    while amount >= 999.95 and unit + 1 < len(_UNITS):
+        amount /= 1000
+        unit += 1
+    return f"{amount:.1f} {_UNITS[unit]}" if unit else f"{size} B"
+
+
+def report_as_json(
+    report: RunReport, diagnostics: Sequence[Diagnostic], error: RunError | None = None
+) -> dict[str, object]:
+    """The report as an object for `json.dumps`."""
+    counts = report.counts
+    return {
+        "execution_id": report.execution_id,
+        "batch_id": report.batch_id,
+        "pipeline": report.pipeline,
+        "started_at": timestamp(report.started),
+        "finished_at": timestamp(report.finished),
+        "duration_ms": duration_ms(report),
+        "exit_code": int(report.exit_code),
+        "records": {
+            "total": counts.total,
+            "ok": counts.ok,
+            "written": counts.written,
+            "dlq": counts.dlq,
+            "filtered": counts.filtered,
+            "distinct": counts.distinct,
+        },
+        "sources": [
+            {
+                "name": source.name,
+                "files": [str(file) for file in source.files],
+                "records": source.records,
+                "rejected": source.rejected,
+            }
+            for source in report.sources
+        ],
+        "outputs": [
+            {
+                "name": output.name,
+                "files": [str(path) for path in output.paths],
+                "records": output.records,
+                "bytes": output.bytes,
+                **({"preview": output.preview.decode()} if output.preview is not None else {}),
+            }
+            for output in report.outputs
+        ],
+        "dead_letters": {
+            "files": [
+                {"path": str(file.path), "entries": file.entries}
+                for file in report.dead_letter_files
+            ],
+            "categories": dict(report.rejections),
+        },
+        "peak_rss_bytes": report.peak_rss_bytes,
+        "engine": dict(report.engine),
+        "warnings": list(report.warnings),
+        "diagnostics": json.loads(render_json(diagnostics)),
+        "error": {"message": error.message, "help": error.help} if error else None,
+    }

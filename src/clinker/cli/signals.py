@@ -1,0 +1,72 @@
+"""Signals during a run: the first one cancels it, a second one ends the process at once."""
+
+from __future__ import annotations
+
+import os
+import signal
+import sys
+import threading
+from types import FrameType, TracebackType
+from typing import Any
+
+from clinker.cli.command import INTERRUPTED
+
+_ENDING = [
+    getattr(signal, name) for name in ("SIGINT", "SIGTERM", "SIGHUP") if hasattr(signal, name)
+]
+_SHOW_CURSOR = b"\x1b[?25h"
+
+
+class Interrupted(KeyboardInterrupt):
+    """The user, or the system, wants the run to end.
+
+    It is raised wherever the main thread happens to be, also inside of calls into Spark, whose
+    libraries let a KeyboardInterrupt through and would take any `Exception` for one of their own.
+    """
+
+
+class Interruption:
+    """While it is entered, signals that would end the process raise `Interrupted` instead."""
+
+    def __init__(self) -> None:
+        self._received = 0
+        self._is_too_late = False
+        self._before: dict[int, Any] = {}
+
+    def __enter__(self) -> Interruption:
+        if threading.current_thread() is threading.main_thread():
+            for number in _ENDING:
+                self._install(number)
+            if hasattr(signal, "SIGPIPE"):
+                # A connection to Spark that breaks is an error to report, not a reason to vanish.
+                self._before[signal.SIGPIPE] = signal.signal(signal.SIGPIPE, signal.SIG_IGN)
+        return self
+
+    def _install(self, number: int) -> None:
+        before = signal.getsignal(number)
+        if number == getattr(signal, "SIGHUP", None) and before == signal.SIG_IGN:
+            return  # nohup
+        self._before[number] = signal.signal(number, self._receive)
+
+    def too_late(self) -> None:
+        """From here on the run is finished rather than cancelled."""
+        self._is_too_late = True
+
+    def _receive(self, number: int, frame: FrameType | None) -> None:
+        self._received += 1
+        if self._received > 1:
+            if sys.stderr.isatty():
+                os.write(sys.stderr.fileno(), _SHOW_CURSOR)
+            # The JVM ends by itself when this process is gone.
+            os._exit(INTERRUPTED)
+        if not self._is_too_late:
+            raise Interrupted
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        problem: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        for number, before in self._before.items():
+            signal.signal(number, before)

@@ -1,0 +1,216 @@
+"""The SQL of aggregates, where it is more than a function's name.
+
+Sums, means and extremes of numbers are made of fixed-size sums, counts and extremes only, which the
+engine keeps in place per group, without sorting or collecting records.
+"""
+
+from __future__ import annotations
+
+from clinker.cxl.aggregate_sql import AggregateCall, AggregateForm, AggregateSql
+from clinker.cxl.exact_sums import ExactSum, exact_sum
+from clinker.cxl.sql import Operand
+from clinker.cxl.sql_text import tagged_float_sql
+from clinker.cxl.types import NUMERIC, Kind, Type
+
+_INFINITY = "double('Infinity')"
+
+
+def _native_kind(type_: Type) -> Kind | None:
+    """The kind of values that are not tagged."""
+    kinds = type_.kinds & ~Kind.NULL
+    return kinds if len(kinds) == 1 and kinds != Kind.MAP else None
+
+
+# Tagged numbers
+
+
+def _is_number(tagged: str) -> str:
+    return f"left({tagged}, 1) not in ('\"', '@', 't', 'f', '[', '{{')"
+
+
+def _is_whole(tagged: str) -> str:
+    """Whether a tagged number is an Int: these have neither a point nor letters."""
+    return f"(not contains({tagged}, '.') and right({tagged}, 1) <= '9')"
+
+
+def _whole(call: AggregateCall, tagged: str, is_number: str = "true") -> str:
+    condition = f"{is_number} and {_is_whole(tagged)}"
+    return call.per_record(f"if({condition}, try_cast({tagged} as bigint), null)")
+
+
+def _double(call: AggregateCall, number: Operand) -> str:
+    match _native_kind(number.type):
+        case Kind.FLOAT:
+            return number.text
+        case Kind.INT:
+            return call.per_record(f"cast({number.text} as double)")
+        case _:
+            return call.per_record(f"try_cast({number.text} as double)")
+
+
+# Sums and means
+
+
+def total(call: AggregateCall) -> AggregateSql:
+    (number,) = call.args
+    match _native_kind(number.type):
+        case Kind.INT:
+            return _int_total(call, number.text)
+        case Kind.FLOAT:
+            floats = exact_sum(call, number.text)
+            return AggregateSql(floats.value, needs_wide=floats.needs_wide)
+    ints = _int_total(call, _whole(call, number.text))
+    floats = exact_sum(call, _double(call, number))
+    has_float = call.over_group(f"bool_or(not {_is_whole(number.text)})")
+    return AggregateSql(
+        f"case when {has_float} then {tagged_float_sql(call.bind(floats.value))}"
+        f" when not {has_float} then cast({ints.text} as string) end",
+        f"not {has_float} and {ints.fails}",
+        f"{has_float} and {floats.needs_wide}" if floats.needs_wide else None,
+    )
+
+
+def _int_total(call: AggregateCall, number: str) -> AggregateSql:
+    """The sum of Ints, which is exact in two halves and fails if they do not fit together."""
+    upper = call.over_group(f"sum(shiftright({number}, 32))")
+    lower = call.over_group(f"sum({number} & 4294967295L)")
+    upper = call.bind(f"{upper} + shiftright({lower}, 32)")
+    fits = f"{upper} between -2147483648L and 2147483647L"
+    value = f"shiftleft({upper}, 32) | ({lower} & 4294967295L)"
+    return AggregateSql(f"if({fits}, {value}, null)", f"not ({fits})")
+
+
+def average(call: AggregateCall) -> AggregateSql:
+    (number,) = call.args
+    double = _double(call, number)
+    sum_ = exact_sum(call, double, only_ints=_native_kind(number.type) is Kind.INT)
+    count = f"cast({call.over_group(f'count({double})')} as double)"
+    return _ratio(call, sum_, ExactSum(count, count))
+
+
+def weighted_average(call: AggregateCall) -> AggregateSql:
+    value, weight = call.args
+    v, w = _double(call, value), _double(call, weight)
+    counting = call.per_record(f"if({v} is null, null, {w})")
+    return _ratio(
+        call,
+        exact_sum(call, call.per_record(f"{v} * {w}")),
+        exact_sum(call, counting, only_ints=_native_kind(weight.type) is Kind.INT),
+    )
+
+
+def _ratio(call: AggregateCall, parts: ExactSum, whole: ExactSum) -> AggregateSql:
+    needs = [total.needs_wide for total in (parts, whole) if total.needs_wide]
+    needs_wide = f"({' or '.join(needs)})" if needs else None
+    numerator, denominator = call.bind(parts.value), call.bind(whole.value)
+    if not call.is_wide:
+        return AggregateSql(f"{numerator} / nullif({denominator}, 0D)", needs_wide=needs_wide)
+    upper, lower = call.bind(parts.scaled), call.bind(whole.scaled)
+    above, below = _overflowed(numerator, upper), _overflowed(denominator, lower)
+    return AggregateSql(
+        f"if({above}, {upper}, {numerator}) / nullif(if({below}, {lower}, {denominator}), 0D)"
+        f" * case when {above} and not {below} then {2.0**64!r}D"
+        f" when {below} and not {above} then {2.0**-64!r}D else 1D end"
+    )
+
+
+def _overflowed(total: str, scaled: str) -> str:
+    return f"(abs({total}) = {_INFINITY} and abs({scaled}) < {_INFINITY})"
+
+
+# Extremes
+
+
+def extreme(function: str) -> AggregateForm:
+    """The form of `min` or of `max`."""
+
+    def form(call: AggregateCall) -> AggregateSql:
+        (value,) = call.args
+        match _native_kind(value.type):
+            case Kind.FLOAT:
+                return AggregateSql(_extreme_float(call, function, value.text))
+            case None:
+                return _extreme_tagged(call, function, value)
+        return AggregateSql(call.over_group(f"{function}({value.text})"))
+
+    return form
+
+
+def _extreme_float(call: AggregateCall, function: str, number: str) -> str:
+    """The extreme of Floats, for which Spark does not tell -0.0 from 0.0."""
+    found = call.over_group(f"{function}({number})")
+    sign = "<" if function == "min" else ">"
+    reached = call.over_group(f"bool_or({number} = 0 and power({number}, -1D) {sign} 0)")
+    negative = reached if function == "min" else f"not {reached}"
+    # Not literals: of two branches 0.0 and -0.0 Spark drops one, as if they were equal.
+    return f"if({found} = 0, if({negative}, -abs({found}), abs({found})), {found})"
+
+
+def _extreme_tagged(call: AggregateCall, function: str, value: Operand) -> AggregateSql:
+    """The extreme of tagged values; of texts, dates and booleans their tagged texts have the order
+    of the values."""
+    x = value.text
+    if value.type.only(NUMERIC.kinds):
+        return AggregateSql(_extreme_number(call, function, x, "true"))
+    if not value.type.maybe(NUMERIC.kinds):
+        other = call.over_group(f"{function}({x})")
+    else:
+        other = call.over_group(f"{function}(if({_is_number(x)}, null, {x}))")
+    families = call.over_group(
+        f"bit_or(case left({x}, 1) when '\"' then 1 when '@' then 2 when 't' then 4 when 'f' then 4"
+        f" else if({x} is null, null, 8) end)"
+    )
+    text = f"if({families} = 8, {_extreme_number(call, function, x, _is_number(x))}, {other})"
+    return AggregateSql(text, f"bit_count({families}) > 1")
+
+
+def _extreme_number(call: AggregateCall, function: str, x: str, is_number: str) -> str:
+    whole = call.over_group(f"{function}({_whole(call, x, is_number)})")
+    condition = f"{is_number} and not {_is_whole(x)}"
+    real = call.per_record(f"if({condition}, try_cast({x} as double), null)")
+    real = call.bind(_extreme_float(call, function, real))
+    # An Int and an equal Float: a negative Float is below, any other above.
+    int_is_below = (
+        f"case when isnan({real}) then true"
+        f" when cast({whole} as double) <> {real} then cast({whole} as double) < {real}"
+        f" when {whole} <> floor({real}) then {whole} < floor({real})"
+        f" else power({real}, -1D) > 0 end"
+    )
+    takes_int = int_is_below if function == "min" else f"not {int_is_below}"
+    return (
+        f"case when {whole} is not null and ({real} is null or {takes_int})"
+        f" then cast({whole} as string) when {real} is not null then {tagged_float_sql(real)} end"
+    )
+
+
+# Records in their order
+
+
+def count(call: AggregateCall) -> AggregateSql:
+    counted = call.args[0].text if call.args else "1"
+    return AggregateSql(call.over_group(f"count({counted})"))
+
+
+def any_true(call: AggregateCall) -> AggregateSql:
+    (condition,) = call.args
+    if _native_kind(condition.type) is Kind.BOOL:
+        return AggregateSql(call.over_group(f"bool_or({condition.text})"))
+    return AggregateSql(call.over_group(f"bool_or({condition.text} = 'true')"))
+
+
+def by_position(function: str) -> AggregateForm:
+    """The form of `first` or `last`: the value of the record whose position is extreme."""
+
+    def form(call: AggregateCall) -> AggregateSql:
+        (value,) = call.args
+        position = call.order[0] if len(call.order) == 1 else f"struct({', '.join(call.order)})"
+        return AggregateSql(call.over_group(f"{function}({value.text}, {position})"))
+
+    return form
+
+
+def collect(call: AggregateCall) -> AggregateSql:
+    (value,) = call.args
+    position = ", ".join(f"'position{n}', {column}" for n, column in enumerate(call.order))
+    records = call.over_group(f"collect_list(named_struct({position}, 'value', {value.text}))")
+    return AggregateSql(f"transform(sort_array({records}), record -> record.value)")

@@ -1,0 +1,1 @@
+"""Plans as Spark DataFrames: how the nodes of a pipeline run."""

@@ -1,0 +1,118 @@
+"""What the nodes of a run share while their flows are built."""
+
+from __future__ import annotations
+
+import datetime as dt
+from collections.abc import Iterable, Sequence
+
+from pyspark.sql import DataFrame, SparkSession
+
+from clinker.config.nodes import TransformNode
+from clinker.cxl import typed
+from clinker.cxl.evaluate import DEFAULT_MAX_EXPANSION, Surroundings
+from clinker.cxl.types import ANY, Type
+from clinker.engine.expressions import Compiler, Scope, convert, literal, representation
+from clinker.engine.expressions.frames import with_layers
+from clinker.engine.flow import WIDENED, Flow, quoted, widened_column
+from clinker.engine.observer import Observer
+from clinker.engine.stages import Explain, Stage, Stages
+from clinker.engine.system import SystemValues
+from clinker.frozen import frozen
+from clinker.plan.compile import Plan
+from clinker.plan.graph import Unit
+
+
+@frozen(eq=False)
+class Building:
+    """A run whose flows are being built."""
+
+    plan: Plan
+    spark: SparkSession
+    system: SystemValues
+    stages: Stages
+    observer: Observer
+    wide_sums: bool = False
+    """Whether sums have room for every Float."""
+
+    def compiler(self, unit: Unit, flow: Flow, scope: Scope | None = None) -> Compiler:
+        """A compiler of expressions over the records of a flow."""
+        return Compiler(FlowInputs(flow, unit, self.system), scope)
+
+    def surroundings(self, unit: Unit, expressions: Iterable[typed.Expr]) -> Surroundings:
+        """What the interpreter needs to run these expressions on a record again."""
+        reads = frozenset(
+            (part.namespace, part.path)
+            for expression in expressions
+            for part in expression.walk()
+            if isinstance(part, typed.System)
+        )
+        limit = DEFAULT_MAX_EXPANSION
+        if isinstance(unit.node, TransformNode):
+            limit = unit.node.config.max_expansion
+        return self.system.surroundings(unit, reads, limit)
+
+    def stage(self, unit: Unit, explain: Explain | None, *, is_fatal: bool = False) -> int:
+        """A new place where records of a node can be rejected."""
+        return self.stages.add(Stage(unit.name, self._branch(unit), explain, is_fatal))
+
+    def _branch(self, unit: Unit) -> str:
+        """The route branch that all records of a node have come along."""
+        while len(unit.inputs) == 1:
+            edge = unit.inputs[0]
+            if edge.port is not None:
+                return edge.port
+            unit = self.plan.graph.units[edge.upstream]
+        return ""
+
+
+@frozen(eq=False)
+class FlowInputs:
+    """What expressions find in the records of a flow."""
+
+    flow: Flow
+    unit: Unit
+    values: SystemValues
+
+    @property
+    def now(self) -> dt.datetime:
+        return self.values.now
+
+    def field(self, qualifier: str | None, name: str) -> str:
+        assert qualifier is None
+        return field_sql(self.flow, name)
+
+    def system(self, namespace: str, path: tuple[str, ...], type_: Type) -> str:
+        return self.values.sql(self.unit, self.flow, (namespace, path), type_)
+
+
+def field_sql(flow: Flow, name: str) -> str:
+    """A field of a record; undeclared ones are of any type."""
+    if name in flow.columns:
+        return quoted(name)
+    if name in flow.widened:
+        return f"concat('\"', {quoted(widened_column(name))})"
+    if flow.has_widened_map:
+        key = literal(name, ANY)
+        return (
+            f"try_element_at(from_json({quoted(WIDENED)}, 'MAP<STRING, STRING>'), substr({key}, 2))"
+        )
+    return literal(None, ANY)
+
+
+def computed(
+    frame: DataFrame, scope: Scope, columns: Sequence[tuple[str, str]], *others: str
+) -> DataFrame:
+    """A frame of these columns, given as (name, SQL), with `others` for later use computed too."""
+    texts = [text for _, text in columns]
+    layered = with_layers(frame, scope.layers(*texts, *others))
+    return layered.selectExpr(*(f"{text} as {quoted(name)}" for name, text in columns))
+
+
+def recast(scope: Scope, text: str, own: Type, wanted: Type) -> str:
+    """A value of one type in the representation of a wider one."""
+    source, target = representation(own), representation(wanted)
+    if own.is_null:
+        return literal(None, wanted)
+    if source.kind and target.kind and source != target:
+        return f"cast({text} as {target.ddl})"
+    return convert(scope, text, source, target)

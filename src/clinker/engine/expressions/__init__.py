@@ -1,0 +1,27 @@
+"""CXL expressions in the engine: compiled to Spark SQL text, or run by the interpreter there."""
+
+from clinker.engine.expressions.compiler import Compiler, Inputs
+from clinker.engine.expressions.representation import (
+    TAGGED,
+    Representation,
+    convert,
+    literal,
+    null,
+    representation,
+)
+from clinker.engine.expressions.scope import Columns, ForeignColumns, Layer, Scope
+
+__all__ = [
+    "TAGGED",
+    "Columns",
+    "Compiler",
+    "ForeignColumns",
+    "Inputs",
+    "Layer",
+    "Representation",
+    "Scope",
+    "convert",
+    "literal",
+    "null",
+    "representation",
+]

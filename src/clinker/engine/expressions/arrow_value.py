@@ -1,0 +1,66 @@
+"""Values in Arrow columns, in the form that columns hold them in."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import pyarrow as pa
+
+from clinker.cxl import tagged
+from clinker.cxl.types import Kind, Type
+from clinker.cxl.values import Value
+from clinker.engine.expressions.representation import Representation, representation
+
+_ARROW: dict[Kind, pa.DataType] = {
+    Kind.BOOL: pa.bool_(),
+    Kind.INT: pa.int64(),
+    Kind.FLOAT: pa.float64(),
+    Kind.STRING: pa.string(),
+    Kind.DATE: pa.date32(),
+    Kind.DATETIME: pa.timestamp("us"),
+}
+
+
+def arrow_type(form: Representation) -> pa.DataType:
+    if form.element:
+        return pa.list_(arrow_type(form.element))
+    return _ARROW[form.kind] if form.kind else pa.string()
+
+
+def to_values(column: pa.Array | pa.ChunkedArray, type_: Type) -> list[Value]:
+    """The values a column of this type holds."""
+    form = representation(type_)
+    items: list[Value] = column.to_pylist()
+    if _is_plain(form):
+        return items
+    return [_value(item, form) for item in items]
+
+
+def from_values(values: Sequence[Value], type_: Type) -> pa.Array:
+    """A column of this type that holds the values."""
+    form = representation(type_)
+    items = values if _is_plain(form) else [_held(value, form) for value in values]
+    return pa.array(items, arrow_type(form))
+
+
+def _is_plain(form: Representation) -> bool:
+    """Whether Arrow's own objects are the values."""
+    return _is_plain(form.element) if form.element else not form.is_tagged
+
+
+def _value(item: Value, form: Representation) -> Value:
+    if item is None:
+        return None
+    if form.element:
+        assert isinstance(item, list)
+        return [_value(part, form.element) for part in item]
+    if form.is_tagged:
+        assert isinstance(item, str)
+        return tagged.decode(item)
+    return item
+
+
+def _held(value: Value, form: Representation) -> Value:
+    if form.element and isinstance(value, list):
+        return [_held(part, form.element) for part in value]
+    return tagged.encode(value) if form.is_tagged else value

@@ -1,0 +1,271 @@
+"""Calls of built-ins: the form each declares, for the kinds of its operands."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING
+
+from clinker.cxl import typed
+from clinker.cxl.builtins import METHODS
+from clinker.cxl.builtins.declare import ClosureParam, Method, Param
+from clinker.cxl.sql import NotNative, Operand, Sql
+from clinker.cxl.types import NULL, Kind, Type
+from clinker.engine.expressions.dispatch import Alternative, chosen, kind_of, of_kind
+from clinker.engine.expressions.representation import null, representation
+from clinker.engine.expressions.scope import either
+from clinker.frozen import frozen
+
+if TYPE_CHECKING:
+    from clinker.engine.expressions.compiler import Compiler
+
+_NO_VALUE = Operand("NULL", NULL, is_literal=True)
+
+
+def call(compiler: Compiler, expr: typed.Call) -> Sql:
+    method = expr.method
+    if method.sql is None:
+        raise NotNative
+    target = representation(expr.type)
+    operands = [_Entering.receiver(compiler, expr)]
+    closure: typed.Closure | None = None
+    for position, arg in enumerate(expr.args):
+        if isinstance(arg, typed.Closure):
+            closure = arg
+        elif arg.type.is_null and method.param(position).optional:
+            break  # as if it and what follows it were not given
+        else:
+            operands.append(_Entering.argument(compiler, arg, method, method.param(position)))
+    if any(operand.is_nothing for operand in operands):
+        return Sql(null(target), _failing(operands, None))
+
+    def write(given: Sequence[Operand]) -> tuple[Sql, Type]:
+        made = Call(compiler, method, given[0], given[1:], closure)
+        return made.written(), made.type
+
+    found = chosen(compiler.scope, [o.alternatives for o in operands], write, target, "false")
+    return Sql(found.text, _failing(operands, found.fails))
+
+
+def _failing(operands: Sequence[_Entering], last: str | None) -> str | None:
+    """Where a call fails: what follows a null that stops it is not evaluated."""
+    fails = last
+    for operand in reversed(operands):
+        if fails and operand.stops:
+            fails = f"({operand.text} IS NOT NULL AND {fails})"
+        fails = either(operand.fails, fails)
+    return fails
+
+
+@frozen
+class _Entering:
+    """A receiver or an argument on its way into a method."""
+
+    text: str
+    alternatives: Sequence[Alternative]
+    fails: str | None
+    """Where it cannot be evaluated, or is nothing the method takes."""
+    stops: bool
+    """Whether a null makes the call null."""
+    is_nothing: bool
+    """Whether it is always null and so makes the call null."""
+
+    @classmethod
+    def receiver(cls, compiler: Compiler, expr: typed.Call) -> _Entering:
+        method = expr.method
+        return cls._fit(
+            compiler,
+            expr.receiver,
+            method,
+            declared=method.receiver,
+            iso_text=method.iso_text,
+            reaches=method.takes_null,
+        )
+
+    @classmethod
+    def argument(
+        cls, compiler: Compiler, arg: typed.Expr, method: Method, param: Param
+    ) -> _Entering:
+        return cls._fit(
+            compiler,
+            arg,
+            method,
+            declared=param.type,
+            iso_text=param.iso_text,
+            reaches=param.takes_null or param.optional,
+        )
+
+    @classmethod
+    def _fit(
+        cls,
+        compiler: Compiler,
+        expr: typed.Expr,
+        method: Method,
+        *,
+        declared: Type,
+        iso_text: bool,
+        reaches: bool,
+    ) -> _Entering:
+        """The value made fit for where it goes; a null goes there only if it `reaches` it."""
+        operand, fails = compiler.operand(expr)
+        stops = expr.type.may_be_null and not reaches
+        mismatch: str | None = None
+        if method.sql_takes_tagged and declared.is_any:
+            found = [Alternative(operand)]
+        elif expr.type.is_null:
+            found = [Alternative(_NO_VALUE)]
+        else:
+            found, mismatch = _fitting(compiler, operand, declared, iso_text)
+            if reaches and operand.type.may_be_null and any(each.test for each in found):
+                found.append(Alternative(_NO_VALUE, f"{operand.text} IS NULL"))
+        nothing = stops and expr.type.is_null
+        return cls(operand.text, found, either(fails, mismatch), stops, nothing)
+
+
+def _fitting(
+    compiler: Compiler, operand: Operand, declared: Type, iso_text: bool
+) -> tuple[list[Alternative], str | None]:
+    """The forms in which a value is taken, and where it is none of them."""
+    to_float = declared.maybe(Kind.FLOAT) and not declared.maybe(Kind.INT)
+    fitting: list[Alternative] = []
+    is_complete = True
+    for kind in kind_of(operand.type):
+        if kind & declared.kinds:
+            fitting.append(of_kind(compiler.scope, operand, kind))
+        elif to_float and kind is Kind.INT:
+            fitting.append(_as_float(compiler, of_kind(compiler.scope, operand, kind)))
+        elif iso_text and kind is Kind.STRING:
+            fitting += _as_instants(compiler, of_kind(compiler.scope, operand, kind))
+            is_complete = False
+        else:
+            is_complete = False
+    if is_complete:
+        return fitting, None
+    tests = " OR ".join(each.test or "true" for each in fitting)
+    return fitting, f"({operand.text} IS NOT NULL AND NOT coalesce({tests or 'false'}, false))"
+
+
+def _as_float(compiler: Compiler, whole: Alternative) -> Alternative:
+    given = whole.operand
+    type_ = Type(Kind.FLOAT | given.type.kinds & Kind.NULL)
+    if given.is_literal and isinstance(given.value, int):
+        value = float(given.value)
+        return Alternative(Operand(f"{value!r}D", type_, is_literal=True, value=value))
+    text = compiler.scope.bind(f"CAST({given.text} AS DOUBLE)")
+    return Alternative(Operand(text, type_), whole.test)
+
+
+def _as_instants(compiler: Compiler, text: Alternative) -> Iterator[Alternative]:
+    """A text in ISO form as what it stands for: a date, or else a date-time."""
+    for name in ("try_date", "try_datetime"):
+        made = Call(compiler, METHODS[name][0], text.operand, (), None)
+        value = compiler.scope.bind(made.written().text)
+        test = f"{value} IS NOT NULL"
+        yield Alternative(
+            Operand(value, made.type), f"{text.test} AND {test}" if text.test else test
+        )
+
+
+_TOKEN = re.compile(
+    r"""
+    (?P<quoted> [rR]'[^']*' | '(?:[^'\\]|\\.)*' | "(?:[^"\\]|\\.)*" | `(?:[^`]|``)*`)
+    | (?<![\w.`]) (?P<name> [A-Za-z_]\w*)
+    """,
+    re.VERBOSE | re.DOTALL,
+)
+_PARAMETERS = re.compile(r"(?:\b([A-Za-z_]\w*)|\(\s*(\w+)\s*,\s*(\w+)\s*\))\s*->")
+
+
+class Call:
+    """A call on operands of one kind each, as the form of its method sees it."""
+
+    def __init__(
+        self,
+        compiler: Compiler,
+        method: Method,
+        receiver: Operand,
+        args: Sequence[Operand],
+        closure: typed.Closure | None,
+    ) -> None:
+        self._compiler = compiler
+        self._method = method
+        self._args = args
+        self._closure = closure
+        self._variables: dict[str, str] = {}
+        """What the lambda variables of the form are called, so that no two forms use the same."""
+        self.receiver = receiver
+
+    @property
+    def type(self) -> Type:
+        receiver = self.receiver.type
+        if not self._method.takes_null:
+            receiver = receiver.without_null()
+        types = [arg.type for arg in self._args]
+        if self._closure:
+            types.append(self._closure.type)
+        return self._method.result_type(receiver, tuple(types))
+
+    def arg(self, name: str) -> Operand | None:
+        params = (p for p in self._method.params if not isinstance(p, ClosureParam))
+        for param, operand in zip(params, self._args, strict=False):
+            if param.name == name:
+                return operand
+        return None
+
+    def args(self) -> tuple[Operand, ...]:
+        return tuple(self._args)
+
+    def apply(self, element: str) -> Sql:
+        assert self._closure
+        compiler, it = self._compiler, self._closure.it
+        variable, *path = element.split(".")
+        name = self._variable(variable)
+        with compiler.scope.inside(name) as closed:
+            compiler.symbols[it] = ".".join((name, *path))
+            compiler.variables.add(it)
+            try:
+                body = compiler.expression(self._closure.body)
+            finally:
+                compiler.variables.discard(it)
+            return Sql(closed(body.text), closed(body.fails) if body.fails else None)
+
+    def bind(self, text: str) -> str:
+        return self._compiler.scope.bind(self._renamed(text))
+
+    def written(self) -> Sql:
+        form = self._method.sql
+        match form:
+            case None:
+                raise NotNative
+            case str():
+                return Sql(self._filled(form))
+            case (value, fails):
+                return Sql(self._filled(value), self._filled(fails))
+            case _:
+                sql = form(self)
+                return Sql(self._renamed(sql.text), self._renamed(sql.fails) if sql.fails else None)
+
+    def _filled(self, template: str) -> str:
+        names = {"self": self.receiver.text}
+        for param in self._method.params:
+            if not isinstance(param, ClosureParam):
+                given = self.arg(param.name)
+                names[param.name] = given.text if given else null(representation(param.type))
+        return self._renamed(template).format_map(names)
+
+    def _variable(self, name: str) -> str:
+        if name not in self._variables:
+            self._variables[name] = self._compiler.scope.new_name()
+        return self._variables[name]
+
+    def _renamed(self, text: str) -> str:
+        """The text of a form with the variables of its lambdas renamed."""
+        declared = {name for found in _PARAMETERS.findall(text) for name in found if name}
+        if not declared:
+            return text
+
+        def renamed(token: re.Match[str]) -> str:
+            name = token["name"]
+            return self._variable(name) if name in declared else token[0]
+
+        return _TOKEN.sub(renamed, text)

@@ -1,0 +1,380 @@
+"""Expressions as Spark SQL: a total value, and where the interpreter would have failed."""
+
+from __future__ import annotations
+
+import datetime as dt
+from collections.abc import Iterator, Sequence
+from typing import Protocol
+
+import orjson
+
+from clinker.cxl import typed
+from clinker.cxl.ast import EQUALITY_OPS, BinaryOp, LogicOp, UnaryOp
+from clinker.cxl.sql import NotNative, Operand, Sql
+from clinker.cxl.types import BOOL, DATETIME, Kind, Type
+from clinker.engine.expressions import operators
+from clinker.engine.expressions.calls import call
+from clinker.engine.expressions.dispatch import by_kind, of_kind
+from clinker.engine.expressions.foreign import Foreign, Read, Wanted
+from clinker.engine.expressions.representation import (
+    TAGGED,
+    Representation,
+    convert,
+    json_fragment,
+    literal,
+    null,
+    representation,
+    text_literal,
+)
+from clinker.engine.expressions.scope import Scope, either
+
+
+class Inputs(Protocol):
+    """What expressions read, as SQL over the columns at hand, in the form of its type."""
+
+    @property
+    def now(self) -> dt.datetime:
+        """The one instant of the run."""
+
+    def field(self, qualifier: str | None, name: str) -> str: ...
+
+    def system(self, namespace: str, path: tuple[str, ...], type_: Type) -> str: ...
+
+
+class Compiler:
+    """Compiles expressions over one record. Columns they share are named in `scope`."""
+
+    def __init__(self, inputs: Inputs, scope: Scope | None = None) -> None:
+        self.inputs = inputs
+        self.scope = scope or Scope()
+        self.symbols: dict[typed.Symbol, str] = {}
+        """The values of symbols that are known, each in the form of its type."""
+        self.meta: dict[str, tuple[str, Type]] = {}
+        """The metadata written so far."""
+        self.variables: set[typed.Symbol] = set()
+        """Symbols that stand for variables of lambdas."""
+
+    def expression(self, expr: typed.Expr) -> Sql:
+        """The value in the form of the expression's type, and where it fails."""
+        try:
+            sql = self._native(expr)
+        except NotNative:
+            if expr.free_symbols & self.variables:
+                raise
+            sql = self._foreign(expr)
+        return sql if expr.fails else Sql(sql.text)
+
+    def operand(self, expr: typed.Expr) -> tuple[Operand, str | None]:
+        """The value under a name, or as a literal, and where it fails."""
+        sql = self.expression(expr)
+        found = constant(expr)
+        if found is not None:
+            return Operand(sql.text, expr.type, is_literal=True, value=found.value), None
+        return Operand(self.scope.bind(sql.text), expr.type), sql.fails
+
+    def value_as(self, expr: typed.Expr, target: Representation) -> Sql:
+        """The value in a given form."""
+        sql = self.expression(expr)
+        text = convert(self.scope, sql.text, representation(expr.type), target)
+        return Sql(text, sql.fails)
+
+    def is_true(self, expr: typed.Expr) -> Sql:
+        """Whether the value is exactly true: never null."""
+        sql = self.expression(expr)
+        if not expr.type.maybe(Kind.BOOL):
+            return Sql("false", sql.fails)
+        if representation(expr.type) == TAGGED:
+            return Sql(f"({sql.text} <=> 'true')", sql.fails)
+        if not expr.type.may_be_null and not sql.fails:
+            return sql
+        return Sql(f"({sql.text} <=> true)", sql.fails)
+
+    def _native(self, expr: typed.Expr) -> Sql:
+        if (known := constant(expr)) is not None:
+            return Sql(literal(known.value, expr.type))
+        match expr:
+            case typed.Literal(value=value):
+                return Sql(literal(value, expr.type))
+            case typed.Field(qualifier=qualifier, name=name):
+                return Sql(self.inputs.field(qualifier, name))
+            case typed.Local(symbol=symbol):
+                return self._local(symbol)
+            case typed.System():
+                return Sql(self._system(expr))
+            case typed.Now():
+                return Sql(literal(self.inputs.now, DATETIME))
+            case typed.Unary(op=UnaryOp.NOT):
+                return self._not(expr)
+            case typed.Unary():
+                return self._negated(expr)
+            case typed.Binary(op=BinaryOp.COALESCE):
+                return self._coalesce(expr)
+            case typed.Binary():
+                return self._binary(expr)
+            case typed.Logic():
+                return self._logic(expr)
+            case typed.Promote():
+                return self._promoted(expr)
+            case typed.If():
+                return self._conditional(expr)
+            case typed.Match():
+                return self._match(expr)
+            case typed.Index():
+                return self._index(expr)
+            case typed.Call():
+                return call(self, expr)
+            case typed.Inline():
+                return self._inline(expr)
+            case typed.ArrayLiteral():
+                return self._array(expr)
+            case typed.MapLiteral():
+                return self._map(expr)
+        raise AssertionError(f"no SQL for {type(expr).__name__}")
+
+    # Names
+
+    def _local(self, symbol: typed.Symbol) -> Sql:
+        if symbol in self.symbols:
+            return Sql(self.symbols[symbol])
+        assert symbol.definition, symbol
+        # On a record of a window or group the definition has not run yet.
+        return self.expression(symbol.definition)
+
+    def _system(self, expr: typed.System) -> str:
+        if expr.namespace == "meta" and expr.path[0] in self.meta:
+            text, type_ = self.meta[expr.path[0]]
+            return convert(self.scope, text, representation(type_), representation(expr.type))
+        return self.inputs.system(expr.namespace, expr.path, expr.type)
+
+    # Operators
+
+    def _not(self, expr: typed.Unary) -> Sql:
+        operand, fails = self.operand(expr.operand)
+        found = by_kind(self.scope, [operand], _negated_bool, representation(expr.type))
+        return Sql(found.text, either(fails, found.fails))
+
+    def _negated(self, expr: typed.Unary) -> Sql:
+        operand, fails = self.operand(expr.operand)
+        found = by_kind(
+            self.scope,
+            [operand],
+            lambda operands: operators.negation(self.scope, *operands),
+            representation(expr.type),
+        )
+        return Sql(found.text, either(fails, found.fails))
+
+    def _binary(self, expr: typed.Binary) -> Sql:
+        left, left_fails = self.operand(expr.left)
+        right, right_fails = self.operand(expr.right)
+        if left.type.is_null or right.type.is_null:
+            return Sql(null(representation(expr.type)), either(left_fails, right_fails))
+        if expr.op in EQUALITY_OPS:
+            text = operators.equality(self.scope, expr.op, left, right)
+            return Sql(text, either(left_fails, right_fails))
+        found = by_kind(
+            self.scope,
+            [left, right],
+            lambda operands: operators.binary(self.scope, expr.op, *operands),
+            representation(expr.type),
+        )
+        return Sql(found.text, either(left_fails, right_fails, found.fails))
+
+    def _coalesce(self, expr: typed.Binary) -> Sql:
+        target = representation(expr.type)
+        left, right = self.value_as(expr.left, target), self.value_as(expr.right, target)
+        fails = left.fails
+        text = left.text
+        if right.fails:
+            text = self.scope.bind(text)
+            fails = either(fails, f"({text} IS NULL AND {right.fails})")
+        return Sql(f"coalesce({text}, {right.text})", fails)
+
+    def _logic(self, expr: typed.Logic) -> Sql:
+        """What comes after a decisive operand is not evaluated, and so does not fail."""
+        decisive = "true" if expr.op is LogicOp.OR else "false"
+        texts: list[str] = []
+        steps: list[str] = []
+        for operand in expr.operands:
+            sql = self._truth(operand)
+            text = sql.text
+            if sql.fails:
+                steps.append(f"WHEN {sql.fails} THEN true")
+            if operand is not expr.operands[-1] and expr.fails:
+                text = self.scope.bind(text)
+                steps.append(f"WHEN {text} = {decisive} THEN false")
+            texts.append(text)
+        value = "(" + f" {expr.op} ".join(texts) + ")"
+        if not any(step.endswith("THEN true") for step in steps):
+            return Sql(value)
+        return Sql(value, f"CASE {' '.join(steps)} ELSE false END")
+
+    def _truth(self, expr: typed.Expr) -> Sql:
+        """A Bool or null; anything else fails."""
+        operand, fails = self.operand(expr)
+        found = by_kind(self.scope, [operand], _as_bool, representation(BOOL))
+        return Sql(found.text, either(fails, found.fails))
+
+    def _promoted(self, expr: typed.Promote) -> Sql:
+        sql = self.expression(expr.operand)
+        ddl = representation(expr.type).ddl
+        return Sql(f"CAST({sql.text} AS {ddl})", sql.fails)
+
+    # Choices
+
+    def _conditional(self, expr: typed.If) -> Sql:
+        target = representation(expr.type)
+        condition = self.is_true(expr.condition)
+        then = self.value_as(expr.then, target)
+        otherwise = Sql(null(target))
+        if expr.otherwise:
+            otherwise = self.value_as(expr.otherwise, target)
+        test = condition.text
+        fails = condition.fails
+        if then.fails or otherwise.fails:
+            test = self.scope.bind(test)
+            branch = f"if({test}, {then.fails or 'false'}, {otherwise.fails or 'false'})"
+            fails = either(fails, branch)
+        return Sql(f"if({test}, {then.text}, {otherwise.text})", fails)
+
+    def _match(self, expr: typed.Match) -> Sql:
+        target = representation(expr.type)
+        subject, fails = self.operand(expr.subject) if expr.subject else (None, None)
+        values: list[str] = []
+        steps: list[str] = []
+        otherwise = Sql(null(target))
+        for pattern, value in expr.arms:
+            arm = self.value_as(value, target)
+            if pattern is None:
+                otherwise = arm
+                break
+            test = self._matches(subject, pattern)
+            if test.fails:
+                steps.append(f"WHEN {test.fails} THEN true")
+            text = self.scope.bind(test.text) if expr.fails else test.text
+            values.append(f"WHEN {text} THEN {arm.text}")
+            steps.append(f"WHEN {text} THEN {arm.fails or 'false'}")
+        if not values:
+            return Sql(otherwise.text, either(fails, otherwise.fails))
+        if otherwise.fails or not all(step.endswith("THEN false") for step in steps):
+            failing = f"CASE {' '.join(steps)} ELSE {otherwise.fails or 'false'} END"
+            fails = either(fails, failing)
+        return Sql(f"CASE {' '.join(values)} ELSE {otherwise.text} END", fails)
+
+    def _matches(self, subject: Operand | None, pattern: typed.Expr) -> Sql:
+        if subject is None:
+            return self.is_true(pattern)
+        found, fails = self.operand(pattern)
+        return Sql(operators.same_value(self.scope, subject, found), fails)
+
+    # Containers
+
+    def _index(self, expr: typed.Index) -> Sql:
+        """The item of an array or a map; what is no such thing has none."""
+        holder, holder_fails = self.operand(expr.object)
+        index, index_fails = self.operand(expr.index)
+        target = representation(expr.type)
+        branches: list[str] = []
+        for kind, key in ((Kind.ARRAY, Kind.INT), (Kind.MAP, Kind.STRING)):
+            if holder.type.maybe(kind) and index.type.maybe(key):
+                container = of_kind(self.scope, holder, kind)
+                position = of_kind(self.scope, index, key)
+                tests = [test for test in (container.test, position.test) if test]
+                item = _item(container.operand, position.operand)
+                element = container.operand.type.element_type if kind is Kind.ARRAY else None
+                form = representation(element) if element else TAGGED
+                text = convert(self.scope, item, form, target)
+                branches.append(f"WHEN {' AND '.join(tests) or 'true'} THEN {text}")
+        value = f"CASE {' '.join(branches)} END" if branches else null(target)
+        fails = holder_fails
+        if index_fails:
+            fails = either(fails, f"({holder.text} IS NOT NULL AND {index_fails})")
+        return Sql(value, fails)
+
+    def _array(self, expr: typed.ArrayLiteral) -> Sql:
+        form = representation(expr.type)
+        assert form.element
+        items = [self.value_as(item, form.element) for item in expr.items]
+        if not items:
+            return Sql(f"CAST(array() AS {form.ddl})")
+        text = f"array({', '.join(item.text for item in items)})"
+        return Sql(text, either(*(item.fails for item in items)))
+
+    def _map(self, expr: typed.MapLiteral) -> Sql:
+        parts = ["'{'"]
+        fails: list[str | None] = []
+        for position, (key, value) in enumerate(expr.entries):
+            sql = self.expression(value)
+            fails.append(sql.fails)
+            parts.append(text_literal(("," if position else "") + map_key(key)))
+            parts.append(json_fragment(self.scope, sql.text, representation(value.type)))
+        return Sql(f"concat({', '.join(parts)}, '}}')", either(*fails))
+
+    def _inline(self, expr: typed.Inline) -> Sql:
+        fails: list[str | None] = []
+        for symbol, value in expr.bindings:
+            operand, failing = self.operand(value)
+            self.symbols[symbol] = operand.text
+            fails.append(failing)
+        body = self.expression(expr.body)
+        return Sql(body.text, either(*fails, body.fails))
+
+    # The interpreter
+
+    def _foreign(self, expr: typed.Expr) -> Sql:
+        value, fails = self.scope.new_name(), self.scope.new_name()
+        foreign = Foreign(expr, value, fails, tuple(self._reads(expr)), self.inputs.now)
+        self.scope.foreign(foreign)
+        return Sql(value, fails)
+
+    def _reads(self, expr: typed.Expr) -> Iterator[Read]:
+        """The values the interpreter needs to compute an expression."""
+        wanted: dict[object, tuple[Wanted, str, Type]] = {}
+        waiting = [expr]
+        while waiting:
+            for part in waiting.pop().walk():
+                match part:
+                    case typed.Field(qualifier=qualifier, name=name):
+                        text = self.inputs.field(qualifier, name)
+                        wanted[qualifier, name] = part, text, part.type
+                    case typed.System(namespace=namespace, path=path):
+                        wanted[namespace, path] = part, self._system(part), part.type
+                    case typed.Local(symbol=symbol) if symbol in self.symbols:
+                        wanted[symbol] = symbol, self.symbols[symbol], symbol.type
+                    case typed.Local(symbol=symbol) if symbol.definition:
+                        waiting.append(symbol.definition)
+        for what, text, type_ in wanted.values():
+            yield Read(what, self.scope.column(text), type_)
+
+
+def constant(expr: typed.Expr) -> typed.Literal | None:
+    """A literal, or one with a sign."""
+    if isinstance(expr, typed.Literal):
+        return expr if expr.value is not None else None
+    if isinstance(expr, typed.Unary) and expr.op is UnaryOp.NEGATE and not expr.fails:
+        inner = constant(expr.operand)
+        if inner and isinstance(inner.value, int | float):
+            return typed.Literal(value=-inner.value, type=expr.type, location=expr.location)
+    return None
+
+
+def _negated_bool(operands: Sequence[Operand]) -> tuple[Sql, Type] | None:
+    found = _as_bool(operands)
+    return (Sql(f"(NOT {found[0].text})"), BOOL) if found else None
+
+
+def _as_bool(operands: Sequence[Operand]) -> tuple[Sql, Type] | None:
+    (operand,) = operands
+    if operand.type.is_null:
+        return Sql("CAST(NULL AS BOOLEAN)"), BOOL
+    return (Sql(operand.text), BOOL) if operand.type.maybe(Kind.BOOL) else None
+
+
+def _item(container: Operand, index: Operand) -> str:
+    if container.type.maybe(Kind.ARRAY):
+        return f"get({container.text}, try_cast({index.text} AS INT))"
+    return f"try_element_at(from_json({container.text}, 'MAP<STRING, STRING>'), {index.text})"
+
+
+def map_key(key: str) -> str:
+    """A key as it stands in the text of a map, with the colon behind it."""
+    return orjson.dumps(key).decode() + ":"

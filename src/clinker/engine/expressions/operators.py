@@ -1,0 +1,174 @@
+"""The SQL of operators on operands of one kind each."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from clinker.cxl.ast import ORDERING_OPS, BinaryOp
+from clinker.cxl.operators import comparable
+from clinker.cxl.sql import NotNative, Operand, Sql
+from clinker.cxl.types import BOOL, FLOAT, INT, STRING, Kind, Type
+from clinker.engine.expressions.dispatch import by_kind, kind_of
+from clinker.engine.expressions.representation import representation
+from clinker.engine.expressions.scope import Scope
+
+NUMBERS = Kind.INT | Kind.FLOAT
+INSTANTS = Kind.DATE | Kind.DATETIME
+ORDERED = NUMBERS | Kind.STRING | INSTANTS
+
+_SQL_OPS = {
+    BinaryOp.EQUAL: "=",
+    BinaryOp.NOT_EQUAL: "<>",
+    BinaryOp.LESS: "<",
+    BinaryOp.LESS_EQUAL: "<=",
+    BinaryOp.GREATER: ">",
+    BinaryOp.GREATER_EQUAL: ">=",
+}
+_CHECKED = {
+    BinaryOp.ADD: "try_add",
+    BinaryOp.SUBTRACT: "try_subtract",
+    BinaryOp.MULTIPLY: "try_multiply",
+}
+_SMALLEST = "-9223372036854775808L"
+
+
+def binary(scope: Scope, op: BinaryOp, a: Operand, b: Operand) -> tuple[Sql, Type] | None:
+    """An ordering or arithmetic and its type; None where it fails for operands of these kinds."""
+    if op in ORDERING_OPS:
+        found = comparison(scope, op, a, b)
+        return (Sql(found), BOOL) if found else None
+    return _arithmetic(scope, op, a, b)
+
+
+# Arithmetic
+
+
+def as_float(operand: Operand) -> Operand:
+    if kind_of(operand.type) is Kind.FLOAT:
+        return operand
+    return Operand(f"CAST({operand.text} AS DOUBLE)", FLOAT)
+
+
+def _arithmetic(scope: Scope, op: BinaryOp, a: Operand, b: Operand) -> tuple[Sql, Type] | None:
+    kinds = kind_of(a.type) | kind_of(b.type)
+    if kinds == Kind.STRING and op is BinaryOp.ADD:
+        return Sql(f"concat({a.text}, {b.text})"), STRING
+    if kinds == Kind.INT:
+        return _of_ints(scope, op, a.text, b.text), INT
+    if kinds in NUMBERS:
+        return _of_floats(op, as_float(a).text, as_float(b).text), FLOAT
+    return None
+
+
+def _of_ints(scope: Scope, op: BinaryOp, a: str, b: str) -> Sql:
+    if op in _CHECKED:
+        value = scope.bind(f"{_CHECKED[op]}({a}, {b})")
+        return Sql(value, f"({value} IS NULL AND {a} IS NOT NULL AND {b} IS NOT NULL)")
+    no_divisor = f"({b} = 0L AND {a} IS NOT NULL)"
+    if op is BinaryOp.MODULO:
+        return Sql(f"try_mod({a}, {b})", no_divisor)
+    overflows = f"({a} = {_SMALLEST} AND {b} = -1L)"
+    value = f"if({b} = 0L OR {overflows}, CAST(NULL AS BIGINT), {a} div {b})"
+    return Sql(value, f"({no_divisor} OR {overflows})")
+
+
+def _of_floats(op: BinaryOp, a: str, b: str) -> Sql:
+    if op in _CHECKED:
+        return Sql(f"({a} {op} {b})")
+    function = "try_divide" if op is BinaryOp.DIVIDE else "try_mod"
+    return Sql(f"{function}({a}, {b})", f"({b} = 0D AND {a} IS NOT NULL)")
+
+
+def negation(scope: Scope, a: Operand) -> tuple[Sql, Type] | None:
+    match kind_of(a.type):
+        case Kind.INT:
+            # Subtraction from zero fails as negation does.
+            return _of_ints(scope, BinaryOp.SUBTRACT, "0L", a.text), INT
+        case Kind.FLOAT:
+            return Sql(f"(-{a.text})"), FLOAT
+    return None
+
+
+# Comparison
+
+
+def comparison(scope: Scope, op: BinaryOp, a: Operand, b: Operand) -> str | None:
+    """A comparison that is null if an operand is; None where there is no order."""
+    first, second = kind_of(a.type), kind_of(b.type)
+    if not comparable(first, second) or (op in ORDERING_OPS and first not in ORDERED):
+        return None
+    if first in Kind.ARRAY | Kind.MAP:
+        equal = _equal_containers(scope, a, b)
+        return f"(NOT {equal})" if op is BinaryOp.NOT_EQUAL else equal
+    if Kind.FLOAT in first | second:
+        return _of_doubles(op, as_float(a), as_float(b))
+    if first != second:
+        a, b = as_instant(a), as_instant(b)
+    return f"({a.text} {_SQL_OPS[op]} {b.text})"
+
+
+def as_instant(operand: Operand) -> Operand:
+    if kind_of(operand.type) is Kind.DATETIME:
+        return operand
+    return Operand(f"CAST({operand.text} AS TIMESTAMP_NTZ)", operand.type)
+
+
+def _of_doubles(op: BinaryOp, a: Operand, b: Operand) -> str:
+    """For Spark NaN equals itself and is above every number; here it compares with nothing."""
+    plain = f"{a.text} {_SQL_OPS[op]} {b.text}"
+    match op:
+        case BinaryOp.EQUAL | BinaryOp.GREATER | BinaryOp.GREATER_EQUAL:
+            return f"({plain} AND NOT ({b.text} IS NOT NULL AND isnan({a.text})))"
+        case BinaryOp.LESS | BinaryOp.LESS_EQUAL:
+            return f"({plain} AND NOT ({a.text} IS NOT NULL AND isnan({b.text})))"
+        case _:
+            return f"({plain} OR ({b.text} IS NOT NULL AND isnan({a.text})))"
+
+
+def _equal_containers(scope: Scope, a: Operand, b: Operand) -> str:
+    if kind_of(a.type) is Kind.MAP:
+        raise NotNative
+    x, y = a.type.element_type, b.type.element_type
+    same = scope.over(
+        f"zip_with({a.text}, {b.text}, (x, y) -> struct(x AS x, y AS y))",
+        "forall",
+        lambda pair: same_value(scope, Operand(f"{pair}.x", x), Operand(f"{pair}.y", y)),
+    )
+    return f"(size({a.text}) = size({b.text}) AND {same})"
+
+
+def same_value(scope: Scope, a: Operand, b: Operand) -> str:
+    """Equality in which null is a value like any other; never null itself."""
+    a, b = (Operand(scope.bind(x.text), x.type) for x in (a, b))
+    if a.type.is_null or b.type.is_null:
+        return f"({a.text} IS NULL AND {b.text} IS NULL)"
+    equal = equality(scope, BinaryOp.EQUAL, a, b)
+    return f"coalesce({equal}, {a.text} IS NULL AND {b.text} IS NULL)"
+
+
+def equality(scope: Scope, op: BinaryOp, a: Operand, b: Operand) -> str:
+    """`==` or `!=` of values of any kinds: those of kinds that do not compare differ."""
+    containers = a.type.kinds & b.type.kinds & (Kind.ARRAY | Kind.MAP)
+    if containers and (a.type.maybe(Kind.MAP) or not _is_shallow(a.type, b.type)):
+        raise NotNative
+
+    def equal(operands: Sequence[Operand]) -> tuple[Sql, Type] | None:
+        first, second = operands
+        if not comparable(kind_of(first.type), kind_of(second.type)):
+            return None
+        text = comparison(scope, op, first, second)
+        return (Sql(text), BOOL) if text else None
+
+    found = by_kind(scope, (a, b), equal, representation(BOOL))
+    if not found.fails:
+        return found.text
+    differs = "true" if op is BinaryOp.NOT_EQUAL else "false"
+    return f"if({found.fails}, {differs}, {found.text})"
+
+
+def _is_shallow(a: Type, b: Type) -> bool:
+    """Whether elements of arrays of these types can be compared without looking into any number
+    of levels of unknown elements."""
+    x, y = a.element_type, b.element_type
+    common = x.kinds & y.kinds & (Kind.ARRAY | Kind.MAP)
+    return not common or (common == Kind.ARRAY and x.only(Kind.ARRAY) and _is_shallow(x, y))

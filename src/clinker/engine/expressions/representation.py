@@ -1,0 +1,228 @@
+"""How values of each type are held in columns, and SQL to go from one form to another.
+
+A value of one known kind is native; an array whose elements have a form of their own is an array
+of those; everything else is a tagged text (see `cxl.tagged`).
+"""
+
+from __future__ import annotations
+
+import datetime as dt
+import math
+
+from clinker.cxl.sql_text import tagged_float_sql, text_sql
+from clinker.cxl.tagged import encode
+from clinker.cxl.types import Kind, Type
+from clinker.cxl.values import Value
+from clinker.engine.expressions.scope import Scope
+from clinker.frozen import frozen
+
+_DDL = {
+    Kind.BOOL: "BOOLEAN",
+    Kind.INT: "BIGINT",
+    Kind.FLOAT: "DOUBLE",
+    Kind.STRING: "STRING",
+    Kind.DATE: "DATE",
+    Kind.DATETIME: "TIMESTAMP_NTZ",
+}
+_MOMENTS = Kind.DATE | Kind.DATETIME
+_NUMBERS = Kind.INT | Kind.FLOAT
+
+
+@frozen
+class Representation:
+    """A native kind, an array of another form, or, when neither is given, a tagged text."""
+
+    kind: Kind | None = None
+    element: Representation | None = None
+
+    @property
+    def ddl(self) -> str:
+        """The type of a column of this form."""
+        if self.element:
+            return f"ARRAY<{self.element.ddl}>"
+        return _DDL[self.kind] if self.kind else "STRING"
+
+    @property
+    def is_tagged(self) -> bool:
+        return self.kind is None and self.element is None
+
+
+TAGGED = Representation()
+
+
+def representation(type_: Type) -> Representation:
+    """The form in which columns hold values of a type."""
+    kinds = type_.kinds & ~Kind.NULL
+    if kinds == Kind.ARRAY:
+        return Representation(element=representation(type_.element_type))
+    return Representation(kinds) if kinds in _DDL else TAGGED
+
+
+# Literals
+
+
+def literal(value: Value, type_: Type) -> str:
+    """SQL for a value, in the form of `type_`."""
+    form = representation(type_)
+    if value is None:
+        return null(form)
+    if form.element and isinstance(value, list):
+        items = ", ".join(literal(item, type_.element_type) for item in value)
+        return f"CAST(array({items}) AS {form.ddl})"
+    if form.is_tagged:
+        tagged = encode(value)
+        assert tagged is not None
+        return text_literal(tagged)
+    return _scalar(value)
+
+
+def null(form: Representation) -> str:
+    return f"CAST(NULL AS {form.ddl})"
+
+
+def _scalar(value: Value) -> str:
+    match value:
+        case bool():
+            return "true" if value else "false"
+        case int():
+            return f"{value}L"
+        case float():
+            return f"{value!r}D" if math.isfinite(value) else f"CAST('{value}' AS DOUBLE)"
+        case dt.datetime():
+            return f"TIMESTAMP_NTZ'{value.isoformat(' ')}'"
+        case dt.date():
+            return f"DATE'{value.isoformat()}'"
+        case str():
+            return text_literal(value)
+    raise AssertionError(value)
+
+
+def text_literal(text: str) -> str:
+    """The literal of a text, without the characters that Spark or a scope look for in SQL."""
+    return text_sql(text).replace("$", "\\u0024").replace("`", "\\u0060")
+
+
+# Kinds of tagged values
+
+
+def is_of_kind(text: str, kind: Kind, type_: Type) -> str:
+    """Whether a tagged value of this type is of one of its kinds; null for null."""
+    possible = type_.kinds & ~Kind.NULL
+    match kind:
+        case _ if possible == kind:
+            return f"({text} IS NOT NULL)"
+        case Kind.STRING:
+            return f"startswith({text}, '\"')"
+        case Kind.ARRAY:
+            return f"startswith({text}, '[')"
+        case Kind.MAP:
+            return f"startswith({text}, '{{')"
+        case Kind.BOOL:
+            return f"({text} IN ('true', 'false'))"
+        case Kind.DATE if kind == possible & _MOMENTS:
+            return f"startswith({text}, '@')"
+        case Kind.DATETIME if kind == possible & _MOMENTS:
+            return f"startswith({text}, '@')"
+        case Kind.DATE:
+            return f"(startswith({text}, '@') AND length({text}) = 11)"
+        case Kind.DATETIME:
+            return f"(startswith({text}, '@') AND length({text}) > 11)"
+        case Kind.INT if possible == _NUMBERS:
+            return f"(NOT {text} RLIKE '[.IN]')"
+        case Kind.FLOAT if possible == _NUMBERS:
+            return f"({text} RLIKE '[.IN]')"
+        case Kind.INT:
+            return f"({text} RLIKE '^-?[0-9]+$')"
+        case Kind.FLOAT:
+            return f"({text} RLIKE '^-?([0-9]+[.]|I|N)')"
+    raise AssertionError(kind)
+
+
+# Conversions
+
+
+def convert(scope: Scope, text: str, source: Representation, target: Representation) -> str:
+    """A value in another form. From a tagged value, one of the kind `target` holds is expected."""
+    if source == target:
+        return text
+    if target.is_tagged:
+        return encoded(scope, text, source)
+    if source.is_tagged:
+        return decoded(scope, text, target)
+    assert source.element
+    assert target.element
+    inner, outer = source.element, target.element
+    return scope.over(text, "transform", lambda x: convert(scope, x, inner, outer))
+
+
+def encoded(scope: Scope, text: str, source: Representation) -> str:
+    """The tagged text of a value."""
+    if source.element:
+        return _encoded_array(scope, text, source.element)
+    match source.kind:
+        case Kind.INT | Kind.BOOL:
+            return f"CAST({text} AS STRING)"
+        case Kind.FLOAT:
+            return tagged_float_sql(scope.bind(text))
+        case Kind.STRING:
+            return f"concat('\"', {text})"
+        case Kind.DATE:
+            return f"concat('@', CAST({text} AS STRING))"
+        case Kind.DATETIME:
+            # Spark drops zeros at the end of a fraction.
+            plain = scope.bind(f"CAST({text} AS STRING)")
+            padded = f"if(contains({plain}, '.'), rpad({plain}, 26, '0'), {plain})"
+            return f"concat('@', replace({padded}, ' ', 'T'))"
+        case _:
+            return text
+
+
+def _encoded_array(scope: Scope, text: str, element: Representation) -> str:
+    if element.kind is Kind.STRING:
+        tagged = scope.over(text, "transform", lambda x: f"concat('\"', {x})")
+        return f"to_json({tagged})"
+    array = scope.bind(text)
+    items = scope.over(array, "transform", lambda x: json_fragment(scope, x, element))
+    # For no array there is no text, though there is one of its (no) items.
+    return f"if({array} IS NULL, NULL, concat('[', array_join({items}, ','), ']'))"
+
+
+def json_fragment(scope: Scope, text: str, source: Representation) -> str:
+    """What stands for a value inside the text of an array or a map."""
+    match source.kind:
+        case Kind.INT | Kind.BOOL:
+            return f"coalesce(CAST({text} AS STRING), 'null')"
+        case Kind.FLOAT | Kind.DATE | Kind.DATETIME:
+            return f"coalesce(concat('\"', {encoded(scope, text, source)}, '\"'), 'null')"
+        case Kind.STRING:
+            return f"coalesce({_json_string(scope, text)}, 'null')"
+    if source.element:
+        return f"coalesce({encoded(scope, text, source)}, 'null')"
+    tagged = scope.bind(text)
+    return (
+        f"CASE WHEN {tagged} IS NULL THEN 'null'"
+        f" WHEN startswith({tagged}, '\"') THEN {_json_string(scope, f'substr({tagged}, 2)')}"
+        f" WHEN {tagged} RLIKE '^([{{\\\\[tf]|-?[0-9]+$)' THEN {tagged}"
+        f" ELSE concat('\"', {tagged}, '\"') END"
+    )
+
+
+def _json_string(scope: Scope, text: str) -> str:
+    """The JSON string of a tagged text whose quotation mark is not yet there."""
+    return f"regexp_replace(to_json(array(concat('\"', {text}))), '^.|.$', '')"
+
+
+def decoded(scope: Scope, text: str, target: Representation) -> str:
+    """The value of a tagged text that is known to be of the kind `target` holds."""
+    if target.element:
+        items = f"from_json({text}, 'ARRAY<STRING>')"
+        return convert(scope, items, Representation(element=TAGGED), target)
+    match target.kind:
+        case Kind.BOOL:
+            return f"({text} = 'true')"
+        case Kind.STRING:
+            return f"substr({text}, 2)"
+        case Kind.INT | Kind.FLOAT:
+            return f"try_cast({text} AS {target.ddl})"
+        case _:
+            return f"try_cast(substr({text}, 2) AS {target.ddl})"

@@ -1,0 +1,102 @@
+"""From the plan to flows: every node's records, each built once and handed to all that read it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from pyspark import StorageLevel
+
+from clinker.engine.aggregates import aggregate
+from clinker.engine.building import Building
+from clinker.engine.combines import combine
+from clinker.engine.flow import Flow
+from clinker.engine.inputs import SourceInput
+from clinker.engine.merges import merge
+from clinker.engine.outputs import Written, written
+from clinker.engine.report import Exit, RunError
+from clinker.engine.routes import branch_flow, route
+from clinker.engine.sources import source
+from clinker.engine.transforms import transform
+from clinker.plan.graph import Edge, Unit
+from clinker.plan.planned import (
+    Planned,
+    PlannedAggregate,
+    PlannedCombine,
+    PlannedMerge,
+    PlannedOutput,
+    PlannedRoute,
+    PlannedSource,
+    PlannedTransform,
+)
+
+
+class Flows:
+    """The flows of a run. Rejected records travel with the first reader of each node."""
+
+    def __init__(self, building: Building, inputs: Mapping[str, SourceInput]) -> None:
+        self._building = building
+        self._inputs = inputs
+        self._flows: dict[str, Flow] = {}
+        self._kept: list[Flow] = []
+        graph = building.plan.graph
+        outputs = [unit.name for unit in graph if unit.kind == "output"]
+        self._live = {name for output in outputs for name in (output, *graph.ancestors(output))}
+
+    def outputs(self) -> list[Written]:
+        """All outputs, in the order of the pipeline."""
+        found: list[Written] = []
+        for unit in self._building.plan.graph:
+            planned = self._building.plan.nodes[unit.name]
+            if isinstance(planned, PlannedOutput):
+                found.append(written(self._building, planned, self.read(unit, unit.inputs[0])))
+        return found
+
+    def of(self, name: str) -> Flow:
+        """What leaves a node, rejected records included."""
+        if name not in self._flows:
+            flow = self._built(self._building.plan.nodes[name])
+            if not flow.is_small and len(self._readers(name)) > 1:
+                flow = flow.with_frame(flow.frame.persist(StorageLevel.MEMORY_AND_DISK))
+                self._kept.append(flow)
+            self._flows[name] = flow
+        return self._flows[name]
+
+    def read(self, reader: Unit, edge: Edge) -> Flow:
+        """What a node reads through one of its inputs."""
+        flow = self.of(edge.upstream)
+        carries = self._readers(edge.upstream)[0] == (reader.name, edge)
+        if isinstance(self._building.plan.nodes[edge.upstream], PlannedRoute):
+            assert edge.port is not None
+            return branch_flow(flow, edge.port, carries_rejects=carries)
+        return flow if carries else flow.without_rejects()
+
+    def release(self) -> None:
+        """Free what was kept for several readers."""
+        for flow in self._kept:
+            flow.frame.unpersist()
+        self._kept.clear()
+
+    def _readers(self, name: str) -> list[tuple[str, Edge]]:
+        consumers = self._building.plan.graph.consumers(name)
+        return [(unit.name, edge) for unit, edge in consumers if unit.name in self._live]
+
+    def _built(self, planned: Planned) -> Flow:
+        unit = planned.unit
+        flows = [self.read(unit, edge) for edge in unit.inputs]
+        match planned:
+            case PlannedSource():
+                return source(self._building, planned, self._inputs[unit.name])
+            case PlannedTransform():
+                return transform(self._building, planned, flows[0])
+            case PlannedRoute():
+                return route(self._building, planned, flows[0])
+            case PlannedMerge():
+                return merge(self._building.spark, planned, flows)
+            case PlannedAggregate():
+                return aggregate(self._building, planned, flows[0])
+            case PlannedCombine():
+                by_label = {e.label: flow for e, flow in zip(unit.inputs, flows, strict=True)}
+                return combine(self._building, planned, by_label)
+        raise RunError(
+            f"running a {unit.kind} node is not supported yet: '{unit.name}'", Exit.CONFIGURATION
+        )

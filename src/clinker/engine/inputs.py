@@ -1,0 +1,161 @@
+"""The inputs of a run: the files of every source, opened and measured before any is read."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from functools import cached_property
+
+import pyarrow as pa
+
+from clinker.config.formats import CsvReading, JsonReading
+from clinker.config.nodes import SourceNode
+from clinker.config.nodes.source import CsvSource, JsonSource, SourceConfig
+from clinker.engine.report import Exit, Identity, RunError
+from clinker.engine.stages import Stage, Stages
+from clinker.formats.reading import (
+    ArrayPath,
+    Column,
+    CsvDialect,
+    FormatError,
+    InputFile,
+    Inventory,
+    JsonDialect,
+    ReadSpec,
+    read_split,
+    take_inventory,
+)
+from clinker.frozen import frozen
+from clinker.plan.compile import Plan
+from clinker.plan.files import SourceFile, discover, input_problems
+from clinker.plan.graph import Unit
+
+SMALL_INPUT = 32 * 2**20
+"""What the driver reads by itself, in bytes; starting workers for less costs more than it gains."""
+SPLIT_SIZE = 32 * 2**20
+
+
+@frozen(eq=False, kw_only=True)
+class SourceInput:
+    """A source with its files."""
+
+    unit: Unit
+    number: int
+    """Its place among the sources."""
+    stage: int
+    files: tuple[SourceFile, ...]
+    spec: ReadSpec
+    inventory: Inventory
+    sample: int | None
+    """How many records to read at most; None for all."""
+
+    @property
+    def name(self) -> str:
+        return self.unit.name
+
+    @property
+    def size(self) -> int:
+        return sum(file.size for file in self.files)
+
+    @property
+    def is_small(self) -> bool:
+        return self.sample is not None or self.size <= SMALL_INPUT
+
+    @cached_property
+    def table(self) -> pa.Table:
+        """The records, read here and now."""
+        return pa.Table.from_batches(self._batches(), self.inventory.schema)
+
+    @property
+    def records(self) -> int:
+        """How many records it has, rejected ones included."""
+        if self.is_small:
+            return len(self.table)
+        return sum(split.records or 0 for split in self.inventory.splits)
+
+    def _batches(self) -> Iterator[pa.RecordBatch]:
+        left = self.sample
+        for split in self.inventory.splits:
+            for batch in read_split(self.spec, self.inventory, split):
+                if left is not None:
+                    batch = batch.slice(0, left)
+                    left -= batch.num_rows
+                yield batch
+                if left == 0:
+                    return
+
+
+def open_inputs(plan: Plan, identity: Identity, stages: Stages) -> tuple[SourceInput, ...]:
+    """Find and open the files of all sources; `RunError` if one of them cannot be read."""
+    sources = [unit for unit in plan.graph if isinstance(unit.node, SourceNode)]
+    return tuple(_open(plan, identity, stages, n, unit) for n, unit in enumerate(sources))
+
+
+def _open(plan: Plan, identity: Identity, stages: Stages, number: int, unit: Unit) -> SourceInput:
+    assert isinstance(unit.node, SourceNode)
+    config = unit.node.config
+    found = discover(config, plan.options, identity.started)
+    problems = [p for p in input_problems(unit, config, found, plan.options) if p.is_error]
+    if problems:
+        raise RunError(problems[0].message, Exit.IO, problems)
+    stage = stages.add(Stage(unit.name, "", None))
+    spec = _spec(plan, unit, config, stage)
+    files = [InputFile(i, str(file.path), file.size) for i, file in enumerate(found.files)]
+    split_size = plan.pipeline.pipeline.concurrency.chunk_size or SPLIT_SIZE
+    try:
+        inventory = take_inventory(spec, files, split_size)
+    except FormatError as problem:
+        raise RunError(str(problem), Exit.IO, help=problem.help) from problem
+    preview = plan.options.preview
+    return SourceInput(
+        unit=unit,
+        number=number,
+        stage=stage,
+        files=found.files,
+        spec=spec,
+        inventory=inventory,
+        sample=preview.records if preview else None,
+    )
+
+
+def _spec(plan: Plan, unit: Unit, config: SourceConfig, stage: int) -> ReadSpec:
+    required = plan.required[unit.name]
+    shows_all = required.all_for_dead_letters and _keeps_dead_letters(plan)
+    needed = (*required.for_results, *required.to_reject)
+    keeps_undeclared = required.undeclared or (
+        shows_all and config.on_unmapped.mode == "auto_widen"
+    )
+    return ReadSpec(
+        source=stage,
+        source_name=unit.name,
+        dialect=_dialect(config),
+        columns=tuple(Column(c.name, c.type, c.required) for c in config.schema_columns),
+        needed=tuple(c.name for c in config.schema_columns) if shows_all else needed,
+        undeclared=(
+            "reject"
+            if config.on_unmapped.mode == "reject"
+            else "keep"
+            if keeps_undeclared
+            else "drop"
+        ),
+        date_formats=plan.pipeline.pipeline.date_formats,
+        array_paths=tuple(ArrayPath(p.path, p.mode, p.separator) for p in config.array_paths),
+    )
+
+
+def _keeps_dead_letters(plan: Plan) -> bool:
+    """Whether rejected records are written, instead of ending the run."""
+    return plan.pipeline.error_handling.strategy != "fail_fast"
+
+
+def _dialect(config: SourceConfig) -> CsvDialect | JsonDialect:
+    match config:
+        case CsvSource(options=CsvReading() as options):
+            return CsvDialect(
+                delimiter=options.delimiter,
+                quote_char=options.quote_char,
+                has_header=options.has_header,
+                encoding=options.encoding,
+            )
+        case JsonSource(options=JsonReading() as options):
+            return JsonDialect(form=options.format, record_path=options.record_path)
+    raise RunError(f"reading {config.type} files is not supported yet", Exit.CONFIGURATION)

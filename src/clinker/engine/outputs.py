@@ -1,0 +1,224 @@
+"""Outputs: what of a flow is written, where, and in which form."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from pathlib import PurePosixPath
+
+from pyspark.sql import DataFrame
+
+from clinker.config.names import SortKey
+from clinker.config.nodes import OutputNode
+from clinker.config.nodes.output import CsvOutput, JsonOutput, OutputConfig
+from clinker.cxl.types import STRING
+from clinker.engine.building import Building, computed, field_sql
+from clinker.engine.expressions import Scope
+from clinker.engine.flow import (
+    META,
+    POSITION,
+    REJECT,
+    SOURCE,
+    WIDENED,
+    Flow,
+    quoted,
+    widened_column,
+)
+from clinker.engine.inputs import SourceInput
+from clinker.engine.ordering import sort_sql
+from clinker.engine.report import Exit, Identity, RunError
+from clinker.formats.publication import Target
+from clinker.formats.writing import OutputColumn, Split, Widened, WriteSpec
+from clinker.frozen import frozen
+from clinker.plan.compile import Plan
+from clinker.plan.graph import Unit
+from clinker.plan.paths import (
+    PathValues,
+    known_values,
+    pipeline_hash,
+    render,
+    resolve,
+    timestamp,
+    violation,
+)
+from clinker.plan.planned import PlannedOutput
+
+_PER_FILE = ("source_file", "source_path")
+_GROUP_KEY = "$group_key"
+
+
+@frozen(eq=False, kw_only=True)
+class Written:
+    """An output, ready to be computed and written."""
+
+    unit: Unit
+    frame: DataFrame
+    """Its columns under the names of the file, then what tells rejects and input files."""
+    spec: WriteSpec
+    is_small: bool
+    per_file: bool
+    """Whether it writes a file for each input file."""
+    keys_from_records: bool
+    """Whether the names of its last columns depend on what the records hold."""
+
+    @property
+    def config(self) -> OutputConfig:
+        assert isinstance(self.unit.node, OutputNode)
+        return self.unit.node.config
+
+
+def written(building: Building, planned: PlannedOutput, flow: Flow) -> Written:
+    """What an output makes of the flow it reads."""
+    node = planned.unit.node
+    assert isinstance(node, OutputNode)
+    config = node.config
+    ordered = _sorted(flow, config.sort_order) if config.sort_order else flow.in_order()
+    scope = Scope()
+    shown = building.plan.projections[planned.unit.name]
+    columns = [OutputColumn(column.name, column.type) for column in shown]
+    texts = [(column.name, _column_sql(ordered, column.field)) for column in shown]
+    widened = None
+    if config.include_unmapped:
+        taken = {column.name for column in columns} | set(config.exclude)
+        for name in ordered.widened:
+            if name not in taken and name not in ordered.columns:
+                columns.append(OutputColumn(name, STRING.nullable()))
+                texts.append((name, quoted(widened_column(name))))
+        if ordered.has_widened_map:
+            widened = Widened(excluded=frozenset(config.exclude))
+            texts.append((WIDENED, quoted(WIDENED)))
+    split = _split(config, ordered)
+    if split and split.group_key:
+        assert config.split and config.split.group_key
+        texts.append((_GROUP_KEY, field_sql(ordered, config.split.group_key)))
+    per_file = any(token.name in _PER_FILE for token in config.path.tokens)
+    if ordered.has_rejects or per_file:
+        texts += [(SOURCE, quoted(SOURCE)), (POSITION, quoted(POSITION))]
+    if ordered.has_rejects:
+        texts.append((REJECT, quoted(REJECT)))
+    return Written(
+        unit=planned.unit,
+        frame=computed(ordered.frame, scope, texts),
+        spec=_spec(config, tuple(columns), widened, split),
+        is_small=flow.is_small,
+        per_file=per_file,
+        keys_from_records=widened is not None and config.type == "csv",
+    )
+
+
+def _column_sql(flow: Flow, field: str) -> str:
+    if field.startswith(META):
+        return quoted(field)
+    return field_sql(flow, field)
+
+
+def _sorted(flow: Flow, keys: Sequence[SortKey]) -> Flow:
+    """The flow in the order that the output asks for; rejected records are not in it."""
+    dropped = [key.field for key in keys if key.null_order == "drop"]
+    frame = flow.frame
+    for name in dropped:
+        test = f"{quoted(name)} is not null"
+        frame = frame.where(
+            f"({quoted(REJECT)} is not null or {test})" if flow.has_rejects else test
+        )
+    return replace(flow, frame=frame.orderBy(*sort_sql(flow, keys)), is_ordered=True)
+
+
+def _split(config: OutputConfig, flow: Flow) -> Split | None:
+    split = config.split
+    if split is None or (split.max_records is None and split.max_bytes is None):
+        return None
+    key = None
+    if split.group_key:
+        type_ = flow.columns.get(split.group_key, STRING.nullable())
+        key = OutputColumn(_GROUP_KEY, type_)
+    return Split(
+        max_records=split.max_records,
+        max_bytes=split.max_bytes,
+        group_key=key,
+        naming=split.naming.text,
+        repeat_header=split.repeat_header,
+        oversize_group=split.oversize_group,
+    )
+
+
+def _spec(
+    config: OutputConfig,
+    columns: tuple[OutputColumn, ...],
+    widened: Widened | None,
+    split: Split | None,
+) -> WriteSpec:
+    match config:
+        case CsvOutput():
+            return WriteSpec(
+                format="csv",
+                columns=columns,
+                widened=widened,
+                split=split,
+                delimiter=config.options.delimiter,
+                include_header=config.include_header,
+                preserve_nulls=config.preserve_nulls,
+            )
+        case JsonOutput():
+            return WriteSpec(
+                format="json",
+                columns=columns,
+                widened=widened,
+                split=split,
+                json_form=config.options.format,
+                pretty=config.options.pretty,
+                preserve_nulls=config.preserve_nulls,
+            )
+    raise RunError(f"writing {config.type} files is not supported yet", Exit.CONFIGURATION)
+
+
+# Files
+
+
+def target(
+    plan: Plan, unit: Unit, identity: Identity, file: tuple[SourceInput, int] | None = None
+) -> Target:
+    """The file that an output writes; with `file`, that for the records of one input file."""
+    assert isinstance(unit.node, OutputNode)
+    config = unit.node.config
+    path = render(config.path, _path_values(plan, unit, identity, file))
+    problem = violation(path, plan.options.base_dir, plan.options.allow_absolute_paths)
+    if problem:
+        raise RunError(problem.message, Exit.CONFIGURATION, help=problem.help)
+    if_exists = config.if_exists
+    if if_exists == "error" and plan.options.force:
+        if_exists = "overwrite"
+    return Target(
+        path=resolve(path, plan.options.base_dir),
+        if_exists=if_exists,
+        unique_suffix_width=config.unique_suffix_width,
+        meta=_meta(plan, unit, identity) if config.write_meta else None,
+    )
+
+
+def _path_values(
+    plan: Plan, unit: Unit, identity: Identity, file: tuple[SourceInput, int] | None
+) -> PathValues:
+    values = replace(
+        known_values(plan.graph, unit, plan.options, plan.channel),
+        pipeline_hash=pipeline_hash(plan.text),
+        timestamp=timestamp(identity.started),
+        execution_id=identity.execution_id,
+        batch_id=identity.batch_id,
+    )
+    if file is None:
+        return values
+    source, number = file
+    name = PurePosixPath(source.files[number].name)
+    return replace(values, source_file=name.stem, source_path=str(name.with_suffix("")))
+
+
+def _meta(plan: Plan, unit: Unit, identity: Identity) -> Mapping[str, object]:
+    return {
+        "pipeline": plan.pipeline.pipeline.name,
+        "output": unit.name,
+        "execution_id": identity.execution_id,
+        "batch_id": identity.batch_id,
+        "started_at": identity.started.isoformat(),
+        "pipeline_hash": pipeline_hash(plan.text),
+    }

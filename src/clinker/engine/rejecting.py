@@ -1,0 +1,111 @@
+"""How records leave a flow: marked with the stage that rejects them and what it had read."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+
+from clinker.cxl import typed
+from clinker.cxl.types import STRING
+from clinker.engine.explaining import Reads
+from clinker.engine.expressions import Compiler, Representation, Scope, representation
+from clinker.engine.expressions.compiler import map_key
+from clinker.engine.expressions.representation import json_fragment, text_literal
+from clinker.engine.flow import REJECT, WIDENED, Flow, quoted, widened_column
+from clinker.engine.system import is_per_record
+
+REJECT_DDL = "struct<stage: int, inputs: string, origin: string>"
+NO_REJECT = f"cast(null as {REJECT_DDL})"
+
+
+def read_expressions(expressions: Iterable[typed.Expr]) -> list[typed.Field | typed.System]:
+    """What these expressions read of a record, each once."""
+    found: dict[object, typed.Field | typed.System] = {}
+    for expression in expressions:
+        for part in _walked(expression):
+            if isinstance(part, typed.Field):
+                found.setdefault((part.qualifier, part.name), part)
+            elif isinstance(part, typed.System):
+                key = part.namespace, part.path
+                if is_per_record(key):
+                    found.setdefault(key, part)
+    return list(found.values())
+
+
+def _walked(expression: typed.Expr) -> Iterator[typed.Expr]:
+    """The expression and what it is made of, definitions of its symbols included."""
+    for part in expression.walk():
+        yield part
+        if isinstance(part, typed.Local) and part.symbol.definition:
+            yield from _walked(part.symbol.definition)
+
+
+def reads_of(read: Iterable[typed.Field | typed.System]) -> Reads:
+    """What was read, as the explanation of a reject wants to know it: fields first."""
+    read = list(read)
+    return Reads(
+        tuple((f.qualifier, f.name) for f in read if isinstance(f, typed.Field)),
+        tuple((s.namespace, s.path) for s in read if isinstance(s, typed.System)),
+    )
+
+
+def inputs_sql(compiler: Compiler, read: Iterable[typed.Field | typed.System]) -> str:
+    """The values that were read, as a tagged array, fields first."""
+    read = list(read)
+    ordered = [
+        *(r for r in read if isinstance(r, typed.Field)),
+        *(r for r in read if isinstance(r, typed.System)),
+    ]
+    texts = [(compiler.expression(r).text, representation(r.type)) for r in ordered]
+    return array_sql(compiler.scope, texts)
+
+
+def array_sql(scope: Scope, values: Iterable[tuple[str, Representation]]) -> str:
+    """The tagged array of some values."""
+    parts = [json_fragment(scope, text, form) for text, form in values]
+    if not parts:
+        return "'[]'"
+    return "concat('[', " + ", ',', ".join(parts) + ", ']')"
+
+
+def reject_sql(flow: Flow, scope: Scope, stage: int, inputs: str) -> str:
+    """What marks a record of the flow as rejected."""
+    origin = origin_sql(flow, scope)
+    return f"named_struct('stage', {stage}, 'inputs', {inputs}, 'origin', {origin})"
+
+
+def origin_sql(flow: Flow, scope: Scope) -> str:
+    """The record as its source read it, as a tagged map."""
+    fields = [
+        (name, quoted(column), representation(t)) for name, (column, t) in flow.origin.items()
+    ]
+    text = representation(STRING)
+    fields += [(name, quoted(widened_column(name)), text) for name in flow.widened]
+    parts = ["'{'"]
+    for position, (name, column, form) in enumerate(fields):
+        parts.append(text_literal(("," if position else "") + map_key(name)))
+        parts.append(json_fragment(scope, column, form))
+    if flow.has_widened_map:
+        # Its text without the braces, behind the declared fields.
+        inner = f"substr({quoted(WIDENED)}, 2, length({quoted(WIDENED)}) - 2)"
+        comma = "concat(',', nullif({0}, ''))" if fields else "{0}"
+        parts.append(f"coalesce({comma.format(inner)}, '')")
+    return f"concat({', '.join(parts)}, '}}')"
+
+
+def is_kept(flow: Flow) -> str:
+    """Whether a record is still in the flow."""
+    return f"{quoted(REJECT)} is null" if flow.has_rejects else "true"
+
+
+def rejecting(flow: Flow, fails: str | None, reject: str) -> str:
+    """The mark of a record after a stage: the one it had, or that of this stage if it fails."""
+    if fails is None:
+        return quoted(REJECT) if flow.has_rejects else NO_REJECT
+    new = f"if(({fails}) <=> true, {reject}, {NO_REJECT})"
+    return f"coalesce({quoted(REJECT)}, {new})" if flow.has_rejects else new
+
+
+def either(*fails: str | None) -> str | None:
+    """Where any of these fails."""
+    texts = list(dict.fromkeys(text for text in fails if text))
+    return " or ".join(f"({text})" for text in texts) or None

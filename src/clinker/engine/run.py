@@ -1,0 +1,267 @@
+"""A run: everything between a compiled plan and its published files."""
+
+from __future__ import annotations
+
+import io
+import shutil
+from collections.abc import Sequence
+from contextlib import ExitStack
+from datetime import UTC, datetime
+from pathlib import Path
+
+import pyarrow as pa
+from pyspark.errors import PySparkException
+from pyspark.sql import SparkSession
+
+from clinker.engine.building import Building
+from clinker.engine.collecting import (
+    ONE_FILE,
+    Collected,
+    FileKey,
+    collect_here,
+    collect_in_parts,
+)
+from clinker.engine.dead_letters import (
+    Rejected,
+    WideSumsNeeded,
+    check_limits,
+    explained,
+    log_unfiled,
+    stage_files,
+)
+from clinker.engine.flows import Flows
+from clinker.engine.inputs import SourceInput, open_inputs
+from clinker.engine.observer import Observer
+from clinker.engine.outputs import Written, target
+from clinker.engine.report import (
+    Counts,
+    DeadLetterFile,
+    Exit,
+    OutputReport,
+    RunError,
+    RunReport,
+    SourceReport,
+    identify,
+)
+from clinker.engine.scan import format_error
+from clinker.engine.session import (
+    MemorySampler,
+    SessionSettings,
+    open_session,
+    start_jvm,
+)
+from clinker.engine.session.session import Session
+from clinker.engine.stages import Stages
+from clinker.engine.supported import check_supported
+from clinker.engine.system import SystemValues
+from clinker.engine.widening import with_record_keys
+from clinker.formats.assembly import assemble, existing_file, write_document
+from clinker.formats.publication import Publication, Published
+from clinker.formats.reading import FormatError
+from clinker.formats.renderer import renderer
+from clinker.formats.writing import Piece, WriteError
+from clinker.frozen import frozen
+from clinker.plan.compile import Plan
+
+
+def run(plan: Plan, settings: SessionSettings, observer: Observer) -> RunReport:
+    """Run a plan in a session of its own; `RunError` if it cannot be completed."""
+    with MemorySampler() as memory:
+        jvm = start_jvm(settings)
+        try:
+            prepared = _Run(plan, observer)
+        except BaseException:
+            if jvm:
+                jvm.kill()
+            raise
+        with open_session(settings, jvm) as session:
+            return prepared.run(session, memory)
+
+
+def run_in(plan: Plan, session: Session, observer: Observer) -> RunReport:
+    """Run a plan in a session that is there already."""
+    with MemorySampler() as memory:
+        return _Run(plan, observer).run(session, memory)
+
+
+@frozen(eq=False)
+class _Staged:
+    """What an output has come to."""
+
+    output: Written
+    records: int
+    files: slice
+    """Its files among all that are published."""
+    preview: bytes | None = None
+
+
+class _Run:
+    """One run, up to its report."""
+
+    def __init__(self, plan: Plan, observer: Observer) -> None:
+        self.plan = plan
+        self.observer = observer
+        self.identity = identify(plan.options.batch_id)
+        observer.began(self.identity)
+        check_supported(plan)
+        self.stages = Stages()
+        self.inputs = open_inputs(plan, self.identity, self.stages)
+        for warning in (w for source in self.inputs for w in source.inventory.warnings):
+            observer.warned(warning)
+        self.publication = Publication(self.identity.execution_id)
+
+    def run(self, session: Session, memory: MemorySampler) -> RunReport:
+        try:
+            with self.publication:
+                try:
+                    staged, rejected = self._computed(session.spark, wide_sums=False)
+                except WideSumsNeeded:
+                    self.publication.discard()
+                    staged, rejected = self._computed(session.spark, wide_sums=True)
+                return self._published(session, memory, staged, rejected)
+        except PySparkException as problem:
+            raise self._engine_error(problem) from problem
+        except FormatError as problem:
+            raise RunError(str(problem), Exit.IO, help=problem.help) from problem
+        except WriteError as problem:
+            raise RunError(str(problem), Exit.IO) from problem
+
+    # Computing
+
+    def _computed(self, spark: SparkSession, *, wide_sums: bool) -> tuple[list[_Staged], Rejected]:
+        """All outputs written aside, and the rejected records."""
+        files = {source.name: [file.name for file in source.files] for source in self.inputs}
+        system = SystemValues(self.plan, self.identity, files)
+        building = Building(self.plan, spark, system, self.stages, self.observer, wide_sums)
+        flows = Flows(building, {source.name: source for source in self.inputs})
+        self._check_existing()
+        with ExitStack() as cleaning:
+            cleaning.callback(flows.release)
+            staged: list[_Staged] = []
+            rejects: list[pa.Table] = []
+            for output in flows.outputs():
+                self.observer.stage_started(output.unit.name, self._total)
+                collected = self._collected(output, cleaning)
+                rejects += collected.rejects
+                staged.append(self._staged(output, collected))
+                self.observer.advanced(collected.records)
+            rejected = explained(rejects, self.stages, self.inputs)
+        check_limits(self.plan, rejected, {s.name: s.records for s in self.inputs})
+        return staged, rejected
+
+    @property
+    def _total(self) -> int:
+        return sum(source.records for source in self.inputs)
+
+    def _check_existing(self) -> None:
+        """Whether an output is in the way of this run, before anything is read."""
+        if self.plan.options.preview:
+            return
+        for unit in self.plan.graph:
+            if unit.kind != "output":
+                continue
+            place = target(self.plan, unit, self.identity)
+            found = existing_file(place, None)
+            if found:
+                raise RunError(
+                    f"'{found}' exists already",
+                    Exit.IO,
+                    help="use --force to overwrite it, or set 'if_exists' of the output",
+                )
+
+    def _collected(self, output: Written, cleaning: ExitStack) -> Collected:
+        if output.is_small:
+            table = output.frame.toArrow()
+            output = with_record_keys(output, table)
+            return collect_here(table, output.spec, per_file=output.per_file)
+        directory = self._parts_directory(output)
+        cleaning.callback(shutil.rmtree, directory, ignore_errors=True)
+        return collect_in_parts(output.frame, output.spec, directory, per_file=output.per_file)
+
+    def _parts_directory(self, output: Written) -> Path:
+        """Where the workers write: beside the output, on the volume it goes to."""
+        beside = target(self.plan, output.unit, self.identity).path.parent
+        while not beside.is_dir():
+            beside = beside.parent
+        directory = beside / f".clinker-{self.identity.execution_id}-{output.unit.name}"
+        directory.mkdir()
+        return directory
+
+    def _staged(self, output: Written, collected: Collected) -> _Staged:
+        if self.plan.options.preview:
+            every = [piece for pieces in collected.pieces.values() for piece in pieces]
+            content = io.BytesIO()
+            write_document(content, renderer(output.spec), every)
+            return _Staged(output, collected.records, slice(0), content.getvalue())
+        pieces_of = dict[FileKey, Sequence[Piece]](collected.pieces)
+        if not output.per_file:
+            pieces_of.setdefault(ONE_FILE, [])
+        before = len(self.publication)
+        for key, pieces in pieces_of.items():
+            file = None if key == ONE_FILE else (self.inputs[key[0]], key[1])
+            place = target(self.plan, output.unit, self.identity, file)
+            assemble(self.publication, place, output.spec, pieces, self.observer.warned)
+        return _Staged(output, collected.records, slice(before, len(self.publication)))
+
+    # Publishing
+
+    def _published(
+        self, session: Session, memory: MemorySampler, staged: Sequence[_Staged], rejected: Rejected
+    ) -> RunReport:
+        log_unfiled(self.plan, rejected, self.observer)
+        letters: list[DeadLetterFile] = []
+        if not self.plan.options.preview:
+            letters = stage_files(self.plan, rejected, self.inputs, self.publication)
+        self.observer.publishing()
+        published = self.publication.commit()
+        total = self._total
+        outputs = tuple(self._output_report(s, published) for s in staged)
+        return RunReport(
+            execution_id=self.identity.execution_id,
+            batch_id=self.identity.batch_id,
+            started=self.identity.started,
+            pipeline=self.plan.pipeline.pipeline.name,
+            finished=datetime.now(UTC),
+            exit_code=Exit.DEAD_LETTERS if rejected.letters else Exit.OK,
+            counts=Counts(
+                total=total,
+                ok=total - rejected.records,
+                written=sum(s.records for s in staged),
+                dlq=len(rejected.letters),
+            ),
+            sources=tuple(self._source_report(source, rejected) for source in self.inputs),
+            outputs=outputs,
+            dead_letter_files=tuple(letters),
+            rejections=rejected.categories,
+            peak_rss_bytes=memory.peak_bytes,
+            engine=vars(session.facts),
+        )
+
+    def _source_report(self, source: SourceInput, rejected: Rejected) -> SourceReport:
+        return SourceReport(
+            name=source.name,
+            files=tuple(file.path for file in source.files),
+            records=source.records,
+            rejected=rejected.by_source.get(source.name, 0),
+        )
+
+    def _output_report(self, staged: _Staged, published: Sequence[Published]) -> OutputReport:
+        own = published[staged.files]
+        return OutputReport(
+            name=staged.output.unit.name,
+            paths=tuple(file.path for file in own),
+            records=staged.records,
+            bytes=sum(file.size for file in own),
+            preview=staged.preview,
+        )
+
+    def _engine_error(self, problem: PySparkException) -> RunError:
+        unreadable = format_error(problem)
+        if unreadable:
+            return RunError(str(unreadable), Exit.IO, help=unreadable.help)
+        first = str(problem).strip().splitlines()[0]
+        return RunError(
+            f"Spark could not complete the run: {first}",
+            Exit.IO,
+            help="run again with --log-level debug for the details",
+        )

@@ -1,0 +1,126 @@
+"""Sessions in a JVM of our own: on this machine, or as the driver of a cluster."""
+
+from __future__ import annotations
+
+import os
+import signal
+import sys
+import threading
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from typing import TYPE_CHECKING
+
+from py4j.protocol import Py4JError, Py4JJavaError, Py4JNetworkError
+from pyspark import SparkContext
+from pyspark.java_gateway import launch_gateway
+from pyspark.sql import SparkSession
+
+from clinker.engine.session.endpoint import check_reachable
+from clinker.engine.session.jvm import Jvm
+from clinker.engine.session.package import ship_package
+from clinker.engine.session.session import EngineFacts, Session
+from clinker.engine.session.settings import SessionError
+
+if TYPE_CHECKING:
+    from py4j.java_gateway import JavaGateway
+
+
+def attach(jvm: Jvm) -> Session:
+    """The session of a JVM that was started for it."""
+    settings = jvm.settings
+    try:
+        if settings.master:
+            check_reachable(settings.master)
+        context = _context(jvm)
+        spark = SparkSession(context)
+        if not settings.is_local:
+            ship_package(spark, jvm.directory.path)
+    except BaseException:
+        _forget()
+        jvm.kill()
+        raise
+    facts = EngineFacts("spark", spark.version, context.master, jvm.java.version)
+    return Session(spark, facts, lambda: _stop(spark, jvm))
+
+
+def _context(jvm: Jvm) -> SparkContext:
+    port, secret = jvm.address()
+    known = {"PYSPARK_GATEWAY_PORT": str(port), "PYSPARK_GATEWAY_SECRET": secret}
+    python = sys.executable if jvm.settings.is_local else os.environ.get("PYSPARK_PYTHON")
+    try:
+        with _variables(known):
+            gateway = launch_gateway()
+        with _variables({"PYSPARK_PYTHON": python or "python3"}), _own_interrupt_handler():
+            return SparkContext(gateway=gateway)
+    except Py4JJavaError as problem:
+        raise SessionError(f"Spark did not start: {_root_cause(problem)}") from problem
+    except Py4JNetworkError as problem:
+        message = f"the connection to Spark broke while it was starting{jvm.last_words()}"
+        raise SessionError(message) from problem
+
+
+def _root_cause(problem: Py4JJavaError) -> str:
+    cause = problem.java_exception
+    while (deeper := cause.getCause()) is not None:
+        cause = deeper
+    return str(cause.getMessage() or cause.toString()).strip()
+
+
+@contextmanager
+def _variables(changed: Mapping[str, str]) -> Iterator[None]:
+    """Environment variables through which pyspark is told what it takes from nowhere else."""
+    before = {name: os.environ.get(name) for name in changed}
+    os.environ.update(changed)
+    try:
+        yield
+    finally:
+        for name, value in before.items():
+            if value is None:
+                del os.environ[name]
+            else:
+                os.environ[name] = value
+
+
+@contextmanager
+def _own_interrupt_handler() -> Iterator[None]:
+    """Keeps pyspark from answering Ctrl-C in our place."""
+    handler = signal.getsignal(signal.SIGINT)
+    try:
+        yield
+    finally:
+        if threading.current_thread() is threading.main_thread():
+            signal.signal(signal.SIGINT, handler)
+
+
+def _stop(spark: SparkSession, jvm: Jvm) -> None:
+    if jvm.settings.is_local and not jvm.settings.spark_conf:
+        # Nobody but this run knows of the JVM, and a clean end would take a second.
+        _forget()
+        jvm.kill()
+        return
+    stopping = threading.Thread(target=_stop_context, args=(spark.sparkContext,), name="stop")
+    stopping.start()
+    stopping.join()
+    _forget()
+    jvm.finish()
+
+
+def _stop_context(context: SparkContext) -> None:
+    try:
+        context._jsc.sc().stop()  # type: ignore[attr-defined]
+    except Py4JError:  # it has stopped by itself, or the JVM is gone
+        pass
+
+
+def _forget() -> None:
+    """Make pyspark's globals ready for another session in this process."""
+    context = SparkContext._active_spark_context
+    if context is not None:
+        context._jsc = None
+        server, context._accumulatorServer = context._accumulatorServer, None  # type: ignore[assignment]
+        threading.Thread(target=server.shutdown, daemon=True).start()
+    gateway: JavaGateway | None = SparkContext._gateway
+    if gateway is not None:
+        gateway.close()
+    SparkContext._gateway = SparkContext._jvm = SparkContext._active_spark_context = None
+    SparkSession._instantiatedSession = SparkSession._activeSession = None

@@ -1,0 +1,48 @@
+"""Sessions on a Spark Connect server: no JVM here."""
+
+from __future__ import annotations
+
+import os
+import tempfile
+from pathlib import Path
+from typing import TYPE_CHECKING, cast
+
+from pyspark.errors import PySparkException
+from pyspark.sql.connect.session import SparkSession as RemoteSession
+
+from clinker.engine.session.conf import runtime_conf
+from clinker.engine.session.endpoint import check_reachable
+from clinker.engine.session.package import ship_package
+from clinker.engine.session.session import EngineFacts, Session
+from clinker.engine.session.settings import SessionError, SessionSettings
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+# By this variable the functions of pyspark know which kind of column they are to make.
+_CONNECT_MODE = "SPARK_CONNECT_MODE_ENABLED"
+
+
+def connect(url: str, settings: SessionSettings) -> Session:
+    check_reachable(url)
+    os.environ[_CONNECT_MODE] = "1"
+    try:
+        remote = RemoteSession.builder.remote(url).create()
+        spark = cast("SparkSession", remote)
+        for name, value in runtime_conf(settings).items():
+            spark.conf.set(name, value)
+        with tempfile.TemporaryDirectory() as directory:
+            ship_package(spark, Path(directory))
+        version = spark.version
+    except PySparkException as problem:
+        del os.environ[_CONNECT_MODE]
+        reason = str(problem).strip().partition("\n")[0]
+        raise SessionError(f"the Spark server at '{url}' refused: {reason}") from problem
+
+    def stop() -> None:
+        remote.stop()
+        del os.environ[_CONNECT_MODE]
+
+    facts = EngineFacts("spark-connect", version, url, None)
+    return Session(spark, facts, stop)
+

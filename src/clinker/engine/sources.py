@@ -1,0 +1,40 @@
+"""Sources: the records of files as flows."""
+
+from __future__ import annotations
+
+from clinker.config.nodes import SourceNode
+from clinker.engine.building import Building
+from clinker.engine.flow import POSITION, REJECT, SOURCE, Flow, quoted
+from clinker.engine.inputs import SourceInput
+from clinker.engine.scan import local_frame, scan
+from clinker.formats.reading import JsonDialect
+from clinker.plan.planned import PlannedSource
+
+
+def source(building: Building, planned: PlannedSource, given: SourceInput) -> Flow:
+    """The records of a source: read here if they are few, by the engine's workers if not."""
+    assert isinstance(planned.unit.node, SourceNode)
+    has_rejects = True
+    if given.is_small:
+        table = given.table
+        has_rejects = table.column(REJECT).null_count < len(table)
+        if not has_rejects:
+            table = table.drop_columns([REJECT])
+        frame = local_frame(building.spark, table)
+    else:
+        frame = scan(building.spark, given.spec, given.inventory)
+    columns = {c.name: planned.row.columns[c.name] for c in given.spec.needed_columns}
+    keeps_undeclared = given.spec.undeclared == "keep"
+    has_map = keeps_undeclared and isinstance(given.spec.dialect, JsonDialect)
+    return Flow(
+        frame=frame.selectExpr("*", f"{given.number} as {quoted(SOURCE)}"),
+        columns=columns,
+        order=(POSITION,),
+        is_ordered=True,
+        sources=(given.name,),
+        is_small=given.is_small,
+        widened=given.inventory.undeclared if keeps_undeclared and not has_map else (),
+        has_widened_map=has_map,
+        origin={name: (name, type_) for name, type_ in columns.items()},
+        has_rejects=has_rejects,
+    )

@@ -1,0 +1,369 @@
+"""Raw values as values of their declared types.
+
+A column of text is converted in two parts: what is written plainly goes through Arrow's casts, and
+all else (signs, other date formats, words) one distinct text at a time. What cannot be converted is
+marked, since it rejects its record and not the file.
+"""
+
+from __future__ import annotations
+
+import datetime as dt
+from collections.abc import Callable, Sequence
+from functools import partial
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import orjson
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from clinker.cxl import strftime
+from clinker.cxl.builtins.conversion import try_float, try_int
+from clinker.cxl.tagged import encode
+from clinker.cxl.types import NUMERIC, Kind, Type
+from clinker.cxl.values import MAX_INT, MIN_INT, Value
+from clinker.formats.read_spec import arrow_type
+from clinker.frozen import frozen
+
+Mask = npt.NDArray[np.bool_]
+
+_ISO_DATE = "%Y-%m-%d"
+_DATE_FORMATS = (_ISO_DATE, "%m/%d/%Y", "%Y/%m/%d", "%m-%d-%Y")
+_DATETIME_FORMATS = ("%m/%d/%Y %H:%M:%S", "%m/%d/%Y %H:%M")
+_BOOLS = {"true": True, "yes": True, "1": True, "on": True} | {
+    "false": False,
+    "no": False,
+    "0": False,
+    "off": False,
+}
+
+# What Arrow reads as we do. Years below 1000 and numbers of 19 digits need a closer look.
+_PLAIN_INT = r"^-?[0-9]{1,18}$"
+_PLAIN_FLOAT = r"^[+-]?([0-9]+(\.[0-9]*)?|\.[0-9]+)([eE][+-]?[0-9]+)?$"
+_PLAIN_DATE = r"^[1-9][0-9]{3}-[0-9]{2}-[0-9]{2}$"
+_PLAIN_DATETIME = (
+    r"^[1-9][0-9]{3}-[0-9]{2}-[0-9]{2}[T ][0-9]{2}:[0-9]{2}:[0-9]{2}(\.[0-9]{1,6})?Z?$"
+)
+# Texts that are their own tagged form, the latter up to zeros at the end: so few digits always
+# come back from a float unchanged.
+_CANONICAL_INT = r"^(0|-?[1-9][0-9]{0,17})$"
+_CANONICAL_FLOAT = r"^-?(0|[1-9][0-9]{0,6})\.[0-9]{1,8}$"
+
+_INT_BYTES = b"-0123456789"
+_FLOAT_BYTES = b"+-.0123456789Ee"
+_LONGEST_PLAIN_INT = 18
+
+
+class Unfit(Exception):
+    """A value that has no counterpart in the declared type."""
+
+
+@frozen
+class Coerced:
+    """A converted column; `unfit` marks what could not be converted, None if nothing."""
+
+    values: pa.Array
+    unfit: Mask | None = None
+
+
+@frozen
+class Coercion:
+    """The conversion of raw values into values of one declared type."""
+
+    type: Type
+    date_formats: tuple[str, ...] = ()
+
+    @property
+    def kinds(self) -> Kind:
+        return self.type.without_null().kinds
+
+    def column_from_text(self, cells: pa.Array) -> Coerced:
+        """A column of CSV cells, of which none is null."""
+        match self.kinds:
+            case Kind.STRING:
+                return Coerced(cells)
+            case Kind.INT:
+                return self._by_cast(_without_empty(cells), _PLAIN_INT, _cast_ints)
+            case Kind.FLOAT:
+                return self._by_cast(_without_empty(cells), _PLAIN_FLOAT, _cast_floats)
+            case Kind.DATE if self._date_patterns[0].text == _ISO_DATE:
+                return self._by_cast(_without_empty(cells), _PLAIN_DATE, _cast_dates)
+            case Kind.DATETIME if not any(p.gives_datetime for p in self._own_patterns):
+                return self._by_cast(_without_empty(cells), _PLAIN_DATETIME, _cast_datetimes)
+            case NUMERIC.kinds:
+                return self._numbers(_without_empty(cells))
+            case Kind.BOOL | Kind.DATE | Kind.DATETIME | Kind.ARRAY | Kind.MAP:
+                return self._by_distinct(_without_empty(cells))
+            case _:
+                texts = _without_empty(cells)
+                return Coerced(pc.binary_join_element_wise('"', texts, ""))
+
+    def _by_cast(
+        self, texts: pa.Array, plain: str, cast: Callable[[pa.Array], pa.Array | None]
+    ) -> Coerced:
+        """Arrow's cast where all texts are plain, otherwise on those that are."""
+        values = cast(texts)
+        if values is not None:
+            return Coerced(values)
+        is_plain = pc.match_substring_regex(texts, plain)
+        values = cast(pc.if_else(is_plain, texts, None))
+        if values is None:  # the 31st of February, for instance
+            return self._by_distinct(texts)
+        rest = self._by_distinct(pc.if_else(is_plain, None, texts))
+        return Coerced(pc.coalesce(values, rest.values), rest.unfit)
+
+    def _numbers(self, texts: pa.Array) -> Coerced:
+        is_int = pc.match_substring_regex(texts, _CANONICAL_INT)
+        is_float = pc.match_substring_regex(texts, _CANONICAL_FLOAT)
+        trimmed = pc.ascii_rtrim(texts, "0")
+        whole = pc.ends_with(trimmed, ".")
+        floats = pc.if_else(whole, pc.binary_join_element_wise(trimmed, "0", ""), trimmed)
+        values = pc.if_else(is_int, texts, pc.if_else(is_float, floats, None))
+        rest = self._by_distinct(pc.if_else(pc.or_(is_int, is_float), None, texts))
+        return Coerced(pc.coalesce(values, rest.values), rest.unfit)
+
+    def _by_distinct(self, texts: pa.Array) -> Coerced:
+        """Every distinct text converted on its own."""
+        encoded = texts.dictionary_encode()
+        coerced = self.column_from_values(encoded.dictionary.to_pylist())
+        values = coerced.values.take(encoded.indices)
+        if coerced.unfit is None:
+            return Coerced(values)
+        unfit = pa.array(coerced.unfit).take(encoded.indices)
+        return Coerced(values, np.asarray(unfit.fill_null(False)))
+
+    def column_from_values(self, values: Sequence[Any]) -> Coerced:
+        """A column of raw values as JSON has them; None is null."""
+        kinds = set(map(type, values)) - {type(None)}
+        target = arrow_type(self.type)
+        if kinds <= _AS_THEY_ARE.get(self.kinds, set()) and _fits(values, kinds):
+            return Coerced(pa.array(values, target))
+        converted: list[Any] = [None] * len(values)
+        unfit: Mask | None = None
+        for at, value in enumerate(values):
+            if value is None:
+                continue
+            try:
+                converted[at] = self.held(value)
+            except Unfit:
+                if unfit is None:
+                    unfit = np.zeros(len(values), np.bool_)
+                unfit[at] = True
+        return Coerced(pa.array(converted, target), unfit)
+
+    def held(self, value: Any) -> Any:
+        """A raw value that is not null as its column holds it; Unfit if it cannot be converted."""
+        if value == "" and self.kinds != Kind.STRING and not self._takes_anything:
+            return None
+        match self.kinds:
+            case Kind.STRING:
+                return value if isinstance(value, str) else orjson.dumps(value).decode()
+            case Kind.INT:
+                return _int(value)
+            case Kind.FLOAT:
+                return _float(value)
+            case Kind.BOOL:
+                return _bool(value)
+            case Kind.DATE:
+                return _moment(value, self._parse_date)
+            case Kind.DATETIME:
+                return _moment(value, self._parse_datetime)
+            case NUMERIC.kinds:
+                return encode(_number(value))
+            case Kind.ARRAY:
+                return [encode(json_value(item)) for item in _nested(value, list)]
+            case Kind.MAP:
+                return encode(json_value(_nested(value, dict)))
+            case _:
+                return encode(json_value(value))
+
+    @property
+    def _takes_anything(self) -> bool:
+        return bool(self.kinds & Kind.STRING)
+
+    @property
+    def _own_patterns(self) -> tuple[strftime.Pattern, ...]:
+        return tuple(map(strftime.compile_pattern, self.date_formats))
+
+    @property
+    def _date_patterns(self) -> tuple[strftime.Pattern, ...]:
+        own = tuple(p for p in self._own_patterns if p.gives_date and not p.needs_time)
+        return own + tuple(map(strftime.compile_pattern, _DATE_FORMATS))
+
+    def _parse_date(self, text: str) -> dt.date | None:
+        dates = (strftime.parse_date(text, pattern) for pattern in self._date_patterns)
+        return next((date for date in dates if date), None)
+
+    def _parse_datetime(self, text: str) -> dt.datetime | None:
+        parsers: list[Callable[[str], dt.datetime | None]] = [
+            *(partial(_parse_moment, pattern) for pattern in self._own_patterns),
+            strftime.parse_iso_datetime,
+            *(partial(_parse_moment, strftime.compile_pattern(f)) for f in _DATETIME_FORMATS),
+        ]
+        moments = (parse(text) for parse in parsers)
+        return next((moment for moment in moments if moment), None)
+
+
+_AS_THEY_ARE: dict[Kind, set[type]] = {
+    Kind.STRING: {str},
+    Kind.INT: {int},
+    Kind.FLOAT: {float},
+    Kind.BOOL: {bool},
+}
+
+
+def _fits(values: Sequence[Any], kinds: set[type]) -> bool:
+    return int not in kinds or max(filter(None, values), default=0) <= MAX_INT
+
+
+def json_value(value: Any) -> Value:
+    """A value as JSON has it as a value of CXL: an int outside 64 bits is a float."""
+    match value:
+        case bool():
+            return value
+        case int():
+            return value if MIN_INT <= value <= MAX_INT else float(value)
+        case list():
+            return [json_value(item) for item in value]
+        case dict():
+            return {key: json_value(item) for key, item in value.items()}
+        case _:
+            return value  # type: ignore[no-any-return]
+
+
+# Columns of text
+
+
+def _without_empty(cells: pa.Array) -> pa.Array:
+    """Empty cells are null in all columns that are not of strings."""
+    lengths = pc.binary_length(cells)
+    shortest = pc.min(lengths).as_py()
+    return pc.if_else(pc.equal(lengths, 0), None, cells) if shortest == 0 else cells
+
+
+def _cast_ints(texts: pa.Array) -> pa.Array | None:
+    # Arrow also reads hexadecimal numbers.
+    longest = pc.max(pc.binary_length(texts)).as_py() or 0
+    if longest > _LONGEST_PLAIN_INT or not _consists_of(texts, _INT_BYTES):
+        return None
+    return _cast(texts, pa.int64())
+
+
+def _cast_floats(texts: pa.Array) -> pa.Array | None:
+    # Arrow also reads `nan(1)`, and our words for infinity are many.
+    return _cast(texts, pa.float64()) if _consists_of(texts, _FLOAT_BYTES) else None
+
+
+def _cast_dates(texts: pa.Array) -> pa.Array | None:
+    dates = _cast(texts, pa.date32())
+    if dates is None:
+        return None
+    first = pc.min(dates).as_py
+    try:
+        first()
+    except (ValueError, OverflowError):  # the year 0
+        return None
+    return dates
+
+
+def _cast_datetimes(texts: pa.Array) -> pa.Array | None:
+    if pc.all(pc.match_substring_regex(texts, _PLAIN_DATETIME)).as_py() is False:
+        return None
+    return _cast(pc.ascii_rtrim(texts, "Z"), pa.timestamp("us"))
+
+
+def _cast(texts: pa.Array, target: pa.DataType) -> pa.Array | None:
+    try:
+        return pc.cast(texts, target)
+    except pa.ArrowInvalid:
+        return None
+
+
+def _consists_of(texts: pa.Array, characters: bytes) -> bool:
+    """Whether no other character occurs in a column."""
+    _, offsets, data = texts.buffers()
+    if data is None:
+        return True
+    ends = np.frombuffer(offsets, np.int32)[[texts.offset, texts.offset + len(texts)]]
+    used = np.frombuffer(data, np.uint8)[slice(*ends)]
+    allowed = np.zeros(256, np.bool_)
+    allowed[list(characters)] = True
+    return bool(allowed[used].all())
+
+
+# Single values
+
+
+def _int(value: Any) -> int:
+    match value:
+        case bool():
+            return int(value)
+        case int():
+            number: int | None = value
+        case float() if value.is_integer():
+            number = int(value)
+        case str():
+            number = try_int(value)
+        case _:
+            number = None
+    if number is None or not MIN_INT <= number <= MAX_INT:
+        raise Unfit
+    return number
+
+
+def _float(value: Any) -> float:
+    number = float(value) if isinstance(value, int | float) else None
+    if isinstance(value, str):
+        number = try_float(value)
+    if number is None:
+        raise Unfit
+    return number
+
+
+def _number(value: Any) -> int | float:
+    match value:
+        case int() | float():
+            number = json_value(value)
+        case str():
+            number = try_int(value)
+            if number is None:
+                number = try_float(value)
+        case _:
+            number = None
+    if not isinstance(number, int | float):
+        raise Unfit
+    return number
+
+
+def _bool(value: Any) -> bool:
+    match value:
+        case int():
+            return value != 0
+        case str() if value.lower() in _BOOLS:
+            return _BOOLS[value.lower()]
+        case _:
+            raise Unfit
+
+
+def _moment(value: Any, parse: Callable[[str], dt.date | None]) -> dt.date:
+    moment = parse(value) if isinstance(value, str) else None
+    if moment is None:
+        raise Unfit
+    return moment
+
+
+def _parse_moment(pattern: strftime.Pattern, text: str) -> dt.datetime | None:
+    return strftime.parse_datetime(text, pattern)
+
+
+def _nested(value: Any, kind: type) -> Any:
+    """An array or a map, which CSV cells and JSON strings hold as JSON text."""
+    if isinstance(value, str):
+        try:
+            value = orjson.loads(value)
+        except orjson.JSONDecodeError:
+            raise Unfit from None
+    if not isinstance(value, kind):
+        raise Unfit
+    return value

@@ -1,0 +1,272 @@
+"""CSV files: all cells are text first, which is then converted to the declared types."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+
+from clinker.cxl.failure import CATEGORY_TYPE_COERCION
+from clinker.cxl.values import Value
+from clinker.formats.coercion import Coerced, Coercion
+from clinker.formats.csv_cells import CellReader, RaggedRow, Rows
+from clinker.formats.encodings import opened, text_start
+from clinker.formats.read_spec import (
+    WIDENED,
+    Column,
+    CsvDialect,
+    FileLayout,
+    FormatError,
+    InputFile,
+    Inventory,
+    ReadSpec,
+    Split,
+    arrow_type,
+    delivered_schema,
+)
+from clinker.formats.rejecting import Rejection, assemble, find_rejections
+from clinker.frozen import frozen
+
+_BATCH_RECORDS = 1 << 16
+
+
+# Taking inventory
+
+
+def take_inventory(
+    spec: ReadSpec, dialect: CsvDialect, files: Sequence[InputFile], split_bytes: int
+) -> Inventory:
+    """Read the headers, check that all is text, and find where records begin."""
+    surveys = [_survey(file, dialect, split_bytes) for file in files]
+    declared = {column.name for column in spec.columns}
+    if spec.undeclared == "reject":
+        for file, survey in zip(files, surveys, strict=True):
+            _refuse_undeclared(file, survey.header, declared)
+    names = dict.fromkeys(name for survey in surveys for name in survey.header)
+    undeclared = tuple(name for name in names if name not in declared)
+    return Inventory(
+        schema=delivered_schema(spec, undeclared),
+        undeclared=undeclared,
+        layouts=tuple(FileLayout(survey.header) for survey in surveys),
+        splits=tuple(split for survey in surveys for split in survey.splits),
+        warnings=tuple(_warnings(spec, files, [survey.header for survey in surveys])),
+    )
+
+
+@frozen
+class _Survey:
+    """The columns of a file and its splits."""
+
+    header: tuple[str, ...]
+    splits: tuple[Split, ...]
+
+
+def _survey(file: InputFile, dialect: CsvDialect, split_bytes: int) -> _Survey:
+    reader = CellReader(dialect)
+    scanner = reader.scanner()
+    head = b""
+    start = None
+    cuts: list[tuple[int, int]] = []
+    ended = 0
+    with opened(file.path) as stream:
+        begin = offset = text_start(stream, file.path, dialect.encoding)
+        for block in reader.blocks(stream, begin, file.size, file.path):
+            ends = scanner.record_ends(block)
+            if start is None:
+                head += block[: ends[0] + 1] if len(ends) else block
+                if len(ends):
+                    start = offset + int(ends[0]) + 1 if dialect.has_header else begin
+            while reader.keeps_positions and start is not None:
+                target = (cuts[-1][0] if cuts else start) + split_bytes
+                at = int(np.searchsorted(ends, target - offset - 1))
+                if at == len(ends):
+                    break
+                cuts.append((offset + int(ends[at]) + 1, ended + at + 1))
+            ended += len(ends)
+            offset += len(block)
+    if scanner.in_quotes:
+        raise _unclosed(file, dialect, ended)
+    total = ended + scanner.in_record
+    first = reader.first_row(head)
+    if not first:
+        return _empty(file, dialect)
+    header = first if dialect.has_header else tuple(f"col_{at}" for at in range(len(first)))
+    if start is None:
+        start = file.size if dialect.has_header else begin
+    if not reader.keeps_positions:
+        start = begin
+    return _Survey(header, tuple(_splits(file, start, cuts, total, dialect.has_header)))
+
+
+def _splits(
+    file: InputFile, start: int, cuts: Sequence[tuple[int, int]], total: int, has_header: bool
+) -> Iterator[Split]:
+    """The ranges between cuts, each of which tells how many records, header included, end there."""
+    header = int(has_header)
+    bounds = [(start, header), *cuts]
+    if bounds[-1][1] < total:
+        bounds.append((file.size, total))
+    for (begin, before), (end, ended) in zip(bounds, bounds[1:], strict=False):
+        yield Split(file, begin, end, before - header + 1, ended - before)
+
+
+def _empty(file: InputFile, dialect: CsvDialect) -> _Survey:
+    if dialect.has_header:
+        help = "a CSV file begins with its header; without one, set 'has_header: false'"
+        raise FormatError("the file is empty", file.path, help)
+    return _Survey((), ())
+
+
+def _unclosed(file: InputFile, dialect: CsvDialect, ended: int) -> FormatError:
+    row = ended + 1 - dialect.has_header
+    where = f"in row {row}" if row else "in the header"
+    quote = dialect.quote_char
+    return FormatError(
+        f"the file ends inside quotes: a cell {where} opens with {quote} that is never closed",
+        file.path,
+        "close the quote, or set another 'quote_char' in the source's options",
+    )
+
+
+def _refuse_undeclared(file: InputFile, header: Sequence[str], declared: set[str]) -> None:
+    names = [name for name in header if name not in declared]
+    if names:
+        listed = ", ".join(f"'{name}'" for name in names)
+        what = "column" if len(names) == 1 else "columns"
+        raise FormatError(
+            f"the schema does not declare {what} {listed}",
+            file.path,
+            "declare them, or set 'on_unmapped: {mode: drop}' or 'auto_widen'",
+        )
+
+
+def _warnings(
+    spec: ReadSpec, files: Sequence[InputFile], headers: Sequence[Sequence[str]]
+) -> Iterator[str]:
+    absent = [
+        (column.name, [file for file, header in zip(files, headers, strict=True)
+                       if header and column.name not in header])
+        for column in spec.columns
+    ]
+    listed = [_absence(name, missing_in, len(files)) for name, missing_in in absent if missing_in]
+    if listed:
+        yield f"source '{spec.source_name}': {'; '.join(listed)}: null in all of its records"
+    for file, header in zip(files, headers, strict=True):
+        repeated = sorted({name for name in header if header.count(name) > 1})
+        if repeated:
+            names = ", ".join(f"'{name}'" for name in repeated)
+            yield f"{file.path}: the header names {names} more than once; the last one counts"
+
+
+def _absence(name: str, missing_in: Sequence[InputFile], files: int) -> str:
+    if len(missing_in) == files:
+        return f"declared column '{name}' is missing"
+    where = Path(missing_in[0].path).name
+    more = f" and {len(missing_in) - 1} more" if len(missing_in) > 1 else ""
+    return f"declared column '{name}' is missing in {where}{more}"
+
+
+# Reading
+
+
+def read_split(
+    spec: ReadSpec, dialect: CsvDialect, inventory: Inventory, split: Split
+) -> Iterator[pa.RecordBatch]:
+    """The records of a split in their order, the rejected ones among them."""
+    reader = CellReader(dialect)
+    conversion = _Conversion(spec, inventory, reader, split.file)
+    skip_first = dialect.has_header and not reader.keeps_positions
+    row = split.first_row
+    with opened(split.file.path) as stream:
+        chunks = reader.chunks(
+            stream, split.start, split.end, split.file.path, skip_first=skip_first
+        )
+        for text in chunks:
+            batch = conversion.batch(text, row)
+            row += batch.num_rows
+            for start in range(0, batch.num_rows, _BATCH_RECORDS):
+                yield batch.slice(start, _BATCH_RECORDS)
+
+
+class _Conversion:
+    """Turns the text of whole records of one file into batches."""
+
+    def __init__(
+        self, spec: ReadSpec, inventory: Inventory, reader: CellReader, file: InputFile
+    ) -> None:
+        self._spec = spec
+        self._schema = inventory.schema
+        self._reader = reader
+        self._file = file
+        self._header = inventory.layouts[file.index].header
+        # Of columns with the same name the last one counts.
+        self._places = {name: at for at, name in enumerate(self._header)}
+        widened = inventory.undeclared if spec.undeclared == "keep" else ()
+        self._widened = widened
+        present = {column.name for column in spec.needed_columns} | set(widened)
+        self._wanted = sorted(at for name, at in self._places.items() if name in present)
+        self._coercions = [
+            (column, Coercion(column.type, spec.date_formats)) for column in spec.needed_columns
+        ]
+
+    def batch(self, text: bytes, first_row: int) -> pa.RecordBatch:
+        rows = self._reader.rows(text, len(self._header), self._wanted)
+        cells = dict(zip(self._wanted, rows.columns, strict=True))
+        coerced = [
+            (column, self._coerced(column, coercion, cells, rows.count))
+            for column, coercion in self._coercions
+        ]
+        rejections = find_rejections(
+            coerced, lambda column, at: cells[self._places[column.name]][at].as_py()
+        )
+        for ragged in rows.ragged:
+            rejections[ragged.at] = self._ragged(ragged, first_row)
+        values = {column.name: result.values for column, result in coerced}
+        for name in self._widened:
+            place = self._places.get(name)
+            values[f"{WIDENED}.{name}"] = (
+                pa.nulls(rows.count, pa.string()) if place is None else cells[place]
+            )
+        return assemble(
+            self._spec,
+            self._schema,
+            self._file.position(first_row),
+            rows.count,
+            values,
+            rejections,
+            lambda rejected: self._origins(text, rows, rejected),
+        )
+
+    def _coerced(
+        self, column: Column, coercion: Coercion, cells: Mapping[int, pa.Array], count: int
+    ) -> Coerced:
+        place = self._places.get(column.name)
+        if place is None:
+            return Coerced(pa.nulls(count, arrow_type(column.type)))
+        return coercion.column_from_text(cells[place])
+
+    def _ragged(self, row: RaggedRow, first_row: int) -> Rejection:
+        cells = "cell" if row.cells == 1 else "cells"
+        return Rejection(
+            CATEGORY_TYPE_COERCION,
+            f"row {first_row + row.at} has {row.cells} {cells}, expected {len(self._header)}",
+            value=row.text,
+        )
+
+    def _origins(
+        self, text: bytes, rows: Rows, rejected: Sequence[int]
+    ) -> list[dict[str, Value]]:
+        """All cells of rejected records, also of columns that are not delivered."""
+        every = list(self._places.values())
+        if self._wanted != every:
+            rows = self._reader.rows(text, len(self._header), every)
+        columns = [column.take(pa.array(rejected)).to_pylist() for column in rows.columns]
+        origins = [dict(zip(self._places, cells, strict=True)) for cells in zip(*columns)]
+        ragged = {row.at: row for row in rows.ragged}
+        for place, at in enumerate(rejected):
+            if row := ragged.get(at):
+                origins[place] = dict(zip(self._header, self._reader.cells(row.text)))
+        return origins

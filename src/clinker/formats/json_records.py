@@ -1,0 +1,203 @@
+"""JSON files as records: where they are, and how arrays inside them are unfolded."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator, Sequence
+from itertools import chain
+from typing import Any, TypeAlias
+
+import orjson
+
+from clinker.formats.encodings import opened
+from clinker.formats.read_spec import ArrayPath, FormatError, JsonDialect, JsonForm
+
+Record: TypeAlias = dict[str, Any]
+_KINDS = {list: "an array", str: "a text", bool: "a boolean", type(None): "null"}
+_PATH = re.compile(r"[^./]+")
+
+
+def steps_of(path: str) -> tuple[str, ...]:
+    """The keys that `$.a.b`, `a.b` or `/a/b` lead through."""
+    return tuple(_PATH.findall(path.removeprefix("$")))
+
+
+# Finding records
+
+
+def detect_form(dialect: JsonDialect, head: bytes, path: str) -> JsonForm | None:
+    """How the records of a file are written; `head` is its first line that is not blank."""
+    head = head.strip()
+    if not head:
+        return None
+    if dialect.record_path:
+        return "object"
+    if dialect.form:
+        return dialect.form
+    if head.startswith(b"["):
+        return "array"
+    if head.startswith(b"{"):
+        # A line that is a value of its own makes the file NDJSON, one object per line.
+        return "ndjson" if _is_json(head) else "object"
+    found = head[:1].decode(errors="replace")
+    raise FormatError(f"JSON records begin with {{ or [, found '{found}'", path)
+
+
+def _is_json(text: bytes) -> bool:
+    try:
+        orjson.loads(text)
+    except orjson.JSONDecodeError:
+        return False
+    return True
+
+
+def line_records(data: bytes, start: int, path: str) -> Iterator[Record]:
+    """The records of whole lines that stand at `start` in their file."""
+    offset = start
+    for line in data.split(b"\n"):
+        if line and not line.isspace():
+            try:
+                record = orjson.loads(line)
+            except orjson.JSONDecodeError as problem:
+                where = f"line {_line_number(path, offset)}, column {problem.colno}"
+                raise FormatError(f"{where}: {problem.msg}", path, _line_help(line)) from None
+            if type(record) is not dict:
+                where = f"line {_line_number(path, offset)}"
+                raise _no_object(where, record, path, _line_help(line))
+            yield record
+        offset += len(line) + 1
+
+
+def _line_help(line: bytes) -> str | None:
+    if line.lstrip().startswith(b"["):
+        return "if the file is one array, set 'format: array' in the source's options"
+    return "NDJSON has one object per line" if line.strip() in (b"{", b"}") else None
+
+
+def _line_number(path: str, offset: int) -> int:
+    with opened(path) as stream:
+        return stream.read(offset).count(b"\n") + 1
+
+
+def document_records(
+    data: bytes, form: JsonForm, record_path: str | None, path: str
+) -> Iterator[Record]:
+    """The records of a file that is a single JSON value."""
+    try:
+        document = orjson.loads(data)
+    except orjson.JSONDecodeError as problem:
+        where = f"line {problem.lineno}, column {problem.colno}"
+        raise FormatError(f"{where}: {problem.msg}", path) from None
+    found = _followed(document, record_path, path) if record_path else document
+    if form == "array" and not isinstance(found, list):
+        help = "leave out 'format', or set it to 'object' or 'ndjson'"
+        raise FormatError(f"expected an array of records, found {_kind(found)}", path, help)
+    place = f" at '{record_path}'" if record_path else ""
+    if isinstance(found, dict):
+        yield found
+        return
+    if not isinstance(found, list) or (form == "object" and not record_path):
+        help = "set 'record_path' to where the records are, or leave out 'format'"
+        raise FormatError(f"expected records{place}, found {_kind(found)}", path, help)
+    for number, record in enumerate(found, 1):
+        if type(record) is not dict:
+            raise _no_object(f"element {number} of the array{place}", record, path)
+        yield record
+
+
+def _followed(document: Any, record_path: str, path: str) -> Any:
+    found = document
+    for step in steps_of(record_path):
+        if not isinstance(found, dict) or step not in found:
+            keys = ", ".join(f"'{key}'" for key in found) if isinstance(found, dict) else ""
+            help = f"there are {keys}" if keys else "check 'record_path' in the source's options"
+            raise FormatError(f"'{record_path}' leads nowhere: there is no '{step}'", path, help)
+        found = found[step]
+    return found
+
+
+def _no_object(where: str, found: Any, path: str, help: str | None = None) -> FormatError:
+    return FormatError(f"{where} is no object but {_kind(found)}", path, help)
+
+
+def _kind(value: Any) -> str:
+    return "an object" if isinstance(value, dict) else _KINDS.get(type(value), "a number")
+
+
+# Unfolding arrays
+
+
+def unfolding(paths: Sequence[ArrayPath]) -> Callable[[Record], Iterator[Record]] | None:
+    """What turns a record into the records its arrays stand for; None if nothing is unfolded."""
+    if not paths:
+        return None
+    steps = [_explode(p) if p.mode == "explode" else _join(p) for p in paths]
+
+    def unfold(record: Record) -> Iterator[Record]:
+        records = iter((record,))
+        for step in steps:
+            records = chain.from_iterable(map(step, records))
+        return records
+
+    return unfold
+
+
+def _explode(path: ArrayPath) -> Callable[[Record], Sequence[Record]]:
+    steps = steps_of(path.path)
+
+    def explode(record: Record) -> Sequence[Record]:
+        elements = find(record, steps)
+        if not isinstance(elements, list):
+            return (record,)
+        without = _replaced(record, steps, ())
+        return [
+            without | element
+            if isinstance(element, dict)
+            else _replaced(record, steps, (element,))
+            for element in elements
+        ]
+
+    return explode
+
+
+def _join(path: ArrayPath) -> Callable[[Record], Sequence[Record]]:
+    steps = steps_of(path.path)
+
+    def join(record: Record) -> Sequence[Record]:
+        elements = find(record, steps)
+        if not isinstance(elements, list):
+            return (record,)
+        text = path.separator.join(
+            element if isinstance(element, str) else orjson.dumps(element).decode()
+            for element in elements
+        )
+        return (_replaced(record, steps, (text,)),)
+
+    return join
+
+
+def find(record: Record, steps: Sequence[str]) -> Any:
+    """The value of a column: a key with dots in it counts before a path."""
+    whole = ".".join(steps)
+    if whole in record:
+        return record[whole]
+    found: Any = record
+    for step in steps:
+        if not isinstance(found, dict):
+            return None
+        found = found.get(step)
+    return found
+
+
+def _replaced(record: Record, steps: Sequence[str], value: tuple[Any, ...]) -> Record:
+    """A record with another value at a path, or without it if there is none."""
+    whole = ".".join(steps)
+    first, rest = (whole, ()) if whole in record else (steps[0], steps[1:])
+    changed = dict(record)
+    if rest:
+        changed[first] = _replaced(record[first], rest, value)
+    elif value:
+        changed[first] = value[0]
+    else:
+        del changed[first]
+    return changed

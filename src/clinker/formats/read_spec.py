@@ -1,0 +1,181 @@
+"""What a reader is told and what it finds out: plain values that travel to every worker."""
+
+from __future__ import annotations
+
+from dataclasses import field
+from typing import Literal, TypeAlias
+
+import pyarrow as pa
+
+from clinker.cxl.types import SCHEMA_TYPES, Kind, Type
+from clinker.frozen import frozen
+
+POSITION = "$pos"
+REJECT = "$reject"
+WIDENED = "$widened"
+FILE_SHIFT = 40
+"""A record's position is its file's index shifted by this, plus its number in the file."""
+
+REJECT_TYPE = pa.struct([("stage", pa.int32()), ("inputs", pa.string()), ("origin", pa.string())])
+JsonForm: TypeAlias = Literal["array", "ndjson", "object"]
+
+
+class FormatError(Exception):
+    """A file that cannot be read; stops the run."""
+
+    def __init__(self, message: str, path: str, help: str | None = None) -> None:
+        super().__init__(message)
+        self.message = message
+        self.path = path
+        self.help = help
+
+    def __str__(self) -> str:
+        return f"{self.path}: {self.message}"
+
+    def __reduce__(self) -> tuple[type[FormatError], tuple[str, str, str | None]]:
+        return FormatError, (self.message, self.path, self.help)
+
+
+@frozen
+class Column:
+    """A column that a source's schema declares."""
+
+    name: str
+    type: Type
+    required: bool = False
+
+    @property
+    def type_name(self) -> str:
+        """The type as the schema spells it."""
+        kinds = self.type.without_null().kinds
+        return next(n for n, t in SCHEMA_TYPES.items() if t.without_null().kinds == kinds)
+
+
+@frozen(kw_only=True)
+class CsvDialect:
+    """How records are written in a CSV file."""
+
+    delimiter: str = ","
+    quote_char: str = '"'
+    has_header: bool = True
+    encoding: str = "utf-8"
+
+
+@frozen(kw_only=True)
+class JsonDialect:
+    """Where the records are in a JSON file; without a form, the content tells."""
+
+    form: JsonForm | None = None
+    record_path: str | None = None
+
+
+@frozen
+class ArrayPath:
+    """An array inside JSON records that is unfolded into records or joined into a text."""
+
+    path: str
+    mode: Literal["explode", "join"] = "explode"
+    separator: str = ","
+
+
+@frozen(kw_only=True)
+class ReadSpec:
+    """What is to be read from the files of one source."""
+
+    source: int
+    """The position of the source among the stages, for its rejects."""
+    source_name: str
+    dialect: CsvDialect | JsonDialect
+    columns: tuple[Column, ...]
+    needed: tuple[str, ...]
+    """The declared columns to deliver."""
+    undeclared: Literal["keep", "drop", "reject"] = "keep"
+    date_formats: tuple[str, ...] = ()
+    array_paths: tuple[ArrayPath, ...] = ()
+
+    @property
+    def needed_columns(self) -> tuple[Column, ...]:
+        """The columns to deliver, in the order of the schema."""
+        wanted = set(self.needed)
+        return tuple(column for column in self.columns if column.name in wanted)
+
+
+@frozen
+class InputFile:
+    """One of the files of a source; `index` is its place among them."""
+
+    index: int
+    path: str
+    size: int
+
+    def position(self, row: int) -> int:
+        """The position of the record with this number."""
+        return (self.index << FILE_SHIFT) + row
+
+
+@frozen
+class Split:
+    """A range of bytes of a file that holds whole records."""
+
+    file: InputFile
+    start: int
+    end: int
+    first_row: int
+    records: int | None = None
+
+
+@frozen
+class FileLayout:
+    """What opening a file told about it."""
+
+    header: tuple[str, ...] = ()
+    form: JsonForm | None = None
+
+
+@frozen(kw_only=True)
+class Inventory:
+    """What opening the files of a source told."""
+
+    schema: pa.Schema
+    """The columns of every delivered batch."""
+    undeclared: tuple[str, ...]
+    """Names of undeclared columns, in the order in which the files have them; CSV only."""
+    layouts: tuple[FileLayout, ...]
+    """One for each file, by its index."""
+    splits: tuple[Split, ...]
+    """In the order of files and records."""
+    warnings: tuple[str, ...] = field(default=())
+
+
+def arrow_type(type: Type) -> pa.DataType:
+    """How values of a type are held: natively if they are of one kind, otherwise as tagged text."""
+    kinds = type.without_null().kinds
+    if kinds == Kind.ARRAY:
+        element = type.element
+        return pa.list_(arrow_type(element) if element else pa.string())
+    return _NATIVE.get(kinds, pa.string())
+
+
+_NATIVE = {
+    Kind.INT: pa.int64(),
+    Kind.FLOAT: pa.float64(),
+    Kind.BOOL: pa.bool_(),
+    Kind.DATE: pa.date32(),
+    Kind.DATETIME: pa.timestamp("us"),
+}
+
+
+def delivered_schema(spec: ReadSpec, undeclared: tuple[str, ...] = ()) -> pa.Schema:
+    """The columns of the batches that a source delivers."""
+    fields = [pa.field(c.name, arrow_type(c.type)) for c in spec.needed_columns]
+    if spec.undeclared == "keep":
+        fields += [pa.field(name, pa.string()) for name in widened_names(spec, undeclared)]
+    fields += [pa.field(POSITION, pa.int64()), pa.field(REJECT, REJECT_TYPE)]
+    return pa.schema(fields)
+
+
+def widened_names(spec: ReadSpec, undeclared: tuple[str, ...]) -> tuple[str, ...]:
+    """The hidden columns that carry what the schema does not declare."""
+    if isinstance(spec.dialect, JsonDialect):
+        return (WIDENED,)
+    return tuple(f"{WIDENED}.{name}" for name in undeclared)

@@ -1,0 +1,52 @@
+"""Reading the files of a source: first an inventory of what is there, then each split on its own."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+import pyarrow as pa
+
+from clinker.formats import csv_reader, json_reader
+from clinker.formats.read_spec import (
+    ArrayPath,
+    Column,
+    CsvDialect,
+    FileLayout,
+    FormatError,
+    InputFile,
+    Inventory,
+    JsonDialect,
+    ReadSpec,
+    Split,
+    delivered_schema,
+)
+
+__all__ = [
+    "ArrayPath",
+    "Column",
+    "CsvDialect",
+    "FileLayout",
+    "FormatError",
+    "InputFile",
+    "Inventory",
+    "JsonDialect",
+    "ReadSpec",
+    "Split",
+    "delivered_schema",
+    "read_split",
+    "take_inventory",
+]
+
+
+def take_inventory(spec: ReadSpec, files: Sequence[InputFile], split_bytes: int) -> Inventory:
+    """Open the files and cut those larger than `split_bytes`; FormatError if one is unreadable."""
+    if isinstance(spec.dialect, CsvDialect):
+        return csv_reader.take_inventory(spec, spec.dialect, files, split_bytes)
+    return json_reader.take_inventory(spec, spec.dialect, files, split_bytes)
+
+
+def read_split(spec: ReadSpec, inventory: Inventory, split: Split) -> Iterator[pa.RecordBatch]:
+    """The records of a split in their order, the rejected ones among them."""
+    if isinstance(spec.dialect, CsvDialect):
+        return csv_reader.read_split(spec, spec.dialect, inventory, split)
+    return json_reader.read_split(spec, spec.dialect, inventory, split)

@@ -1,0 +1,122 @@
+"""Records that a source rejects: they stay in the flow as data, with the reason instead of values."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+import orjson
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from clinker.cxl.failure import CATEGORY_TYPE_COERCION, shown
+from clinker.cxl.tagged import encode
+from clinker.cxl.values import Value
+from clinker.formats.coercion import Coerced
+from clinker.formats.read_spec import POSITION, REJECT, REJECT_TYPE, Column, ReadSpec
+from clinker.frozen import frozen
+
+CATEGORY_MISSING_REQUIRED = "missing_required_field"
+CATEGORY_REQUIRED_CONVERSION = "required_field_conversion_failure"
+
+
+@frozen
+class Rejection:
+    """Why a record is rejected: the column and the value to blame, where there is one."""
+
+    category: str
+    detail: str
+    field: str | None = None
+    value: str | None = None
+
+    @property
+    def facts(self) -> dict[str, Value]:
+        """What the dead letter shows."""
+        return {
+            "category": self.category,
+            "detail": self.detail,
+            "field": self.field,
+            "value": self.value,
+        }
+
+
+def unfit_value(column: Column, value: Any) -> Rejection:
+    """A value that cannot be converted to the type of its column."""
+    text = value if isinstance(value, str) else orjson.dumps(value).decode()
+    which = "required column" if column.required else "column"
+    return Rejection(
+        CATEGORY_REQUIRED_CONVERSION if column.required else CATEGORY_TYPE_COERCION,
+        f"cannot convert '{shown(text)}' in {which} '{column.name}' to {column.type_name}",
+        column.name,
+        text,
+    )
+
+
+def missing_value(column: Column) -> Rejection:
+    """A column without a value that must have one."""
+    return Rejection(
+        CATEGORY_MISSING_REQUIRED, f"required column '{column.name}' has no value", column.name
+    )
+
+
+def find_rejections(
+    columns: Sequence[tuple[Column, Coerced]], raw: Callable[[Column, int], Any]
+) -> dict[int, Rejection]:
+    """The records of a batch to reject; the first column that fails is to blame."""
+    found: dict[int, Rejection] = {}
+    for column, coerced in columns:
+        unfit = coerced.unfit
+        if unfit is not None:
+            for at in np.flatnonzero(unfit).tolist():
+                if at not in found:
+                    found[at] = unfit_value(column, raw(column, at))
+        if column.required and coerced.values.null_count:
+            missing = np.asarray(coerced.values.is_null())
+            if unfit is not None:
+                missing = missing & ~unfit
+            for at in np.flatnonzero(missing).tolist():
+                found.setdefault(at, missing_value(column))
+    return found
+
+
+def assemble(
+    spec: ReadSpec,
+    schema: pa.Schema,
+    start: int,
+    count: int,
+    values: Mapping[str, pa.Array],
+    rejections: Mapping[int, Rejection],
+    origin: Callable[[Sequence[int]], Sequence[Mapping[str, Value]]],
+) -> pa.RecordBatch:
+    """A batch of `count` records from position `start` on; `origin` tells what the file holds for rejected records."""
+    delivered = {POSITION: pa.array(np.arange(start, start + count, dtype=np.int64))}
+    if rejections:
+        rows = sorted(rejections)
+        rejected = np.zeros(count, np.bool_)
+        rejected[rows] = True
+        values = {name: pc.if_else(rejected, None, array) for name, array in values.items()}
+        reasons = [rejections[row] for row in rows]
+        delivered[REJECT] = _reject_column(spec.source, rejected, reasons, origin(rows))
+    else:
+        delivered[REJECT] = pa.nulls(count, REJECT_TYPE)
+    delivered = {**values, **delivered}
+    return pa.record_batch([delivered[name] for name in schema.names], schema=schema)
+
+
+def _reject_column(
+    stage: int,
+    rejected: np.ndarray[Any, np.dtype[np.bool_]],
+    reasons: Sequence[Rejection],
+    origins: Sequence[Mapping[str, Value]],
+) -> pa.Array:
+    rejects = pa.StructArray.from_arrays(
+        [
+            pa.array([stage] * len(reasons), pa.int32()),
+            pa.array([encode(reason.facts) for reason in reasons], pa.string()),
+            pa.array([encode(dict(origin)) for origin in origins], pa.string()),
+        ],
+        fields=list(REJECT_TYPE),
+    )
+    places = np.cumsum(rejected) - 1
+    return rejects.take(pa.array(places, mask=~rejected))

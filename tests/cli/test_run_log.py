@@ -1,0 +1,110 @@
+"""What is shown while a pipeline runs."""
+
+from __future__ import annotations
+
+import io
+import re
+import time
+
+import pytest
+
+from clinker.cli.progress import watching
+from clinker.cli.signals import Interruption
+from clinker.cxl.ast import TraceLevel
+from clinker.engine.report import identify
+
+_TIME = re.compile(r"^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z ", re.MULTILINE)
+
+
+class Terminal(io.StringIO):
+    def isatty(self) -> bool:
+        return True
+
+
+class ClosedPipe(io.StringIO):
+    def write(self, text: str) -> int:
+        raise BrokenPipeError
+
+
+def shown(
+    stream: io.StringIO, threshold: TraceLevel = TraceLevel.INFO, *, quiet: bool = False
+) -> str:
+    """What a small run shows."""
+    with watching(threshold, Interruption(), quiet=quiet, stream=stream) as log:
+        log.began(identify("daily"))
+        log.stage_started("reading orders", 200_000)
+        log.advanced(100_000)
+        log.logged(TraceLevel.DEBUG, "details")
+        log.logged(TraceLevel.INFO, "Processed record", "process", {"id": 5, "price": 2.0})
+        log.warned("three\nlines\x1b[2J")
+        log.stage_started("writing")
+    return stream.getvalue()
+
+
+def test_a_log_line_has_time_batch_level_node_and_fields() -> None:
+    lines = _TIME.sub("", shown(io.StringIO()))
+    assert lines == (
+        "daily info: process: Processed record (id=5, price=2)\ndaily warn: three\\nlines\\x1b[2J\n"
+    )
+    assert len(_TIME.findall(shown(io.StringIO()))) == 2
+
+
+@pytest.mark.parametrize(
+    ("threshold", "quiet", "levels"),
+    [
+        (TraceLevel.ERROR, False, []),
+        (TraceLevel.WARN, False, ["warn"]),
+        (TraceLevel.INFO, True, ["warn"]),
+        (TraceLevel.ERROR, True, []),
+        (TraceLevel.DEBUG, False, ["debug", "debug", "info", "warn", "debug"]),
+    ],
+)
+def test_only_the_levels_that_were_asked_for(
+    threshold: TraceLevel, quiet: bool, levels: list[str]
+) -> None:
+    lines = shown(io.StringIO(), threshold, quiet=quiet).splitlines()
+    assert [line.split()[2].rstrip(":") for line in lines] == levels
+
+
+def test_whoever_computes_messages_is_told_which_are_wanted() -> None:
+    with watching(TraceLevel.INFO, Interruption(), quiet=False, stream=io.StringIO()) as log:
+        assert [level.value for level in TraceLevel if log.wants(level)] == [
+            "info",
+            "warn",
+            "error",
+        ]
+
+
+def test_a_terminal_shows_how_far_the_run_is(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("COLUMNS", "120")
+    terminal = Terminal()
+    with watching(TraceLevel.INFO, Interruption(), quiet=False, stream=terminal) as log:
+        log.stage_started("reading orders", 200_000)
+        log.advanced(100_000)
+        shown_in_time = time.monotonic() + 5
+        while "100,000 of" not in terminal.getvalue() and time.monotonic() < shown_in_time:
+            time.sleep(0.02)
+    screen = terminal.getvalue()
+    assert "reading orders" in screen
+    assert "100,000 of 200,000 records" in screen
+
+
+def test_a_terminal_shows_log_lines_without_time_and_batch(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setenv("COLUMNS", "120")
+    screen = shown(Terminal())
+    assert "process: Processed record (id=5, price=2)\n" in screen
+    assert "three\\nlines\\x1b[2J\n" in screen
+    assert "daily" not in screen
+
+
+@pytest.mark.parametrize(
+    ("threshold", "quiet"), [(TraceLevel.INFO, True), (TraceLevel.WARN, False)]
+)
+def test_a_terminal_shows_no_progress_unless_wanted(threshold: TraceLevel, quiet: bool) -> None:
+    assert "reading" not in shown(Terminal(), threshold, quiet=quiet)
+
+
+def test_a_log_that_nobody_reads_does_not_stop_the_run() -> None:
+    assert shown(ClosedPipe()) == ""

@@ -1,0 +1,171 @@
+"""The metrics file of a run."""
+
+from __future__ import annotations
+
+import json
+import re
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+import pytest
+
+from clinker.cli.clinker import main
+from clinker.engine.metrics import execution_mode, metrics, spool_directory, write_metrics
+from clinker.engine.report import Counts, DeadLetterFile, OutputReport, RunReport, SourceReport
+from clinker.plan.compile import Plan, compile_pipeline
+from clinker.plan.options import Options
+
+PIPELINE = """\
+pipeline:
+  name: customer_etl
+  metrics: { spool_dir: spool }
+nodes:
+  - type: source
+    name: customers
+    config: { type: csv, path: customers.csv, schema: [{ name: id, type: int }] }
+  - type: output
+    name: result
+    input: customers
+    config: { type: csv, path: result.csv }
+"""
+STARTED = datetime(2026, 4, 11, 10, 0, 0, tzinfo=UTC)
+ROOT = Path(__file__).resolve().parents[2]
+EXECUTION = "01912345-6789-7abc-8ef0-123456789abc"
+
+
+def plan(folder: Path, text: str = PIPELINE, **options: object) -> Plan:
+    (folder / "customers.csv").write_text("id\n1\n")
+    chosen = Options(base_dir=folder, **options)  # type: ignore[arg-type]
+    compiled = compile_pipeline(text.encode(), str(folder / "daily_etl.yaml"), chosen)
+    assert compiled.plan, compiled.diagnostics
+    return compiled.plan
+
+
+def report(folder: Path) -> RunReport:
+    return RunReport(
+        execution_id=EXECUTION,
+        batch_id="b",
+        started=STARTED,
+        finished=STARTED + timedelta(seconds=5),
+        pipeline="customer_etl",
+        exit_code=2,
+        counts=Counts(total=50_000, ok=49_950, written=49_950, dlq=50),
+        sources=(
+            SourceReport(
+                name="customers", files=(folder / "customers.csv",), records=50_000, rejected=50
+            ),
+        ),
+        outputs=(
+            OutputReport(name="result", paths=(folder / "result.csv",), records=49_950, bytes=1),
+        ),
+        dead_letter_files=(DeadLetterFile(path=folder / "errors.csv", entries=50),),
+        peak_rss_bytes=134_217_728,
+    )
+
+
+def test_the_metrics_of_a_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("socket.gethostname", lambda: "prod-etl-01")
+    found = metrics(plan(tmp_path), report(tmp_path), threads=4)
+    assert list(found.items()) == [
+        ("execution_id", EXECUTION),
+        ("schema_version", 1),
+        ("pipeline_name", "customer_etl"),
+        ("config_path", str(tmp_path / "daily_etl.yaml")),
+        ("hostname", "prod-etl-01"),
+        ("started_at", "2026-04-11T10:00:00.000Z"),
+        ("finished_at", "2026-04-11T10:00:05.000Z"),
+        ("duration_ms", 5000),
+        ("exit_code", 2),
+        ("records_total", 50_000),
+        ("records_ok", 49_950),
+        ("records_dlq", 50),
+        ("execution_mode", "streaming"),
+        ("peak_rss_bytes", 134_217_728),
+        ("thread_count", 4),
+        ("input_files", [str(tmp_path / "customers.csv")]),
+        ("output_files", [str(tmp_path / "result.csv")]),
+        ("dlq_path", str(tmp_path / "errors.csv")),
+        ("error", None),
+        ("batch_id", "b"),
+        ("records_written", 49_950),
+        ("per_source_record_counts", {"customers": 50_000}),
+        ("per_source_dlq_counts", {"customers": 50}),
+    ]
+
+
+def test_the_documentation_knows_every_field(tmp_path: Path) -> None:
+    page = (ROOT / "docs" / "running" / "metrics.md").read_text("utf-8")
+    [example] = re.findall(r"```json\n(.*?)```", page, re.DOTALL)
+    rows = re.findall(r"^\| (`.*?) \|", page, re.MULTILINE)
+    fields = list(metrics(plan(tmp_path), report(tmp_path), threads=4))
+    assert list(json.loads(example)) == fields
+    assert [name for row in rows for name in re.findall(r"`(\w+)`", row)] == fields
+
+
+def test_a_batch_id_takes_the_place_of_the_execution_id(tmp_path: Path) -> None:
+    found = metrics(plan(tmp_path, batch_id="daily/1"), report(tmp_path), threads=4)
+    assert found["execution_id"] == "daily/1"
+    first, again = (write_metrics(tmp_path / "spool", found) for _ in range(2))
+    assert [first.name, again.name] == ["daily_1.json", "daily_1-2.json"]
+    assert json.loads(first.read_bytes()) == json.loads(again.read_bytes()) == found
+    assert len(list((tmp_path / "spool").iterdir())) == 2
+
+
+def test_records_that_are_grouped_are_not_streamed(tmp_path: Path) -> None:
+    node = (
+        "  - { type: aggregate, name: n, input: customers, config: { cxl: emit n = count(*) } }\n"
+    )
+    grouped = PIPELINE.replace("    input: customers\n", "    input: n\n").replace(
+        "  - type: output\n", node + "  - type: output\n"
+    )
+    text = grouped.replace("config: { cxl", "config: { group_by: [id], cxl")
+    assert execution_mode(plan(tmp_path, text)) == "batch"
+
+
+@pytest.mark.parametrize("given", [None, Path("elsewhere")])
+def test_the_caller_decides_where_metrics_go(tmp_path: Path, given: Path | None) -> None:
+    chosen = spool_directory(plan(tmp_path, metrics_spool_dir=given))
+    assert chosen == (given or tmp_path / "spool")
+
+
+def test_a_run_that_fails_leaves_metrics(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "p.yaml").write_text(PIPELINE)
+    code = main(["run", str(tmp_path / "p.yaml")])
+    assert code == 4
+    assert "error[E216]: 'customers.csv' does not exist" in capsys.readouterr().err
+    [file] = (tmp_path / "spool").iterdir()
+    found = json.loads(file.read_bytes())
+    assert file.name == f"{found['execution_id']}.json"
+    assert found["exit_code"] == 4
+    assert found["error"] == "'customers.csv' does not exist"
+    assert found["records_total"] == 0
+    assert found["peak_rss_bytes"] > 0
+
+
+def test_metrics_that_cannot_be_written_are_only_a_warning(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "p.yaml").write_text(PIPELINE)
+    (tmp_path / "spool").write_text("not a directory")
+    assert main(["run", str(tmp_path / "p.yaml")]) == 4
+    said = capsys.readouterr().err
+    assert f"warn: the metrics cannot be written to '{tmp_path / 'spool'}': File exists" in said
+
+
+def test_archived_in_the_order_of_the_runs(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    spool, archive = tmp_path / "spool", tmp_path / "archives" / "all.ndjson"
+    compiled = plan(tmp_path)
+    for name, hours in (("b", 1), ("a", 2), ("c", 0)):
+        late = STARTED + timedelta(hours=hours)
+        found = metrics(compiled, report(tmp_path), threads=1)
+        write_metrics(spool, {**found, "execution_id": name, "started_at": late.isoformat()})
+    args = ["--spool-dir", str(spool), "--output-file", str(archive), "--delete-after-collect"]
+    assert main(["metrics", "collect", *args]) == 0
+    assert capsys.readouterr().out == f"Collected 3 file(s) → {archive}\n"
+    lines = archive.read_text().splitlines()
+    assert [json.loads(line)["execution_id"] for line in lines] == ["c", "b", "a"]
+    assert not list(spool.iterdir())

@@ -1,0 +1,134 @@
+"""How the report of a run is shown."""
+
+from __future__ import annotations
+
+import json
+import re
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+import pytest
+
+from clinker.cli.run_report import preview_content, preview_summary, report_as_json, summary
+from clinker.engine.report import (
+    Counts,
+    DeadLetterFile,
+    OutputReport,
+    RunError,
+    RunReport,
+    SourceReport,
+    identify,
+)
+
+ROOT = Path(__file__).resolve().parents[2]
+STARTED = datetime(2026, 4, 11, 10, 0, 0, tzinfo=UTC)
+
+
+def report(**changes: object) -> RunReport:
+    fields: dict[str, object] = {
+        "execution_id": "01912345-6789-7abc-8ef0-123456789abc",
+        "batch_id": "daily",
+        "started": STARTED,
+        "finished": STARTED + timedelta(milliseconds=1500),
+        "pipeline": "orders",
+        "exit_code": 2,
+        "counts": Counts(total=4, ok=3, written=3, dlq=1),
+        "sources": (
+            SourceReport(name="orders", files=(Path("orders.csv"),), records=4, rejected=1),
+        ),
+        "outputs": (output("result", "out/result.csv"),),
+    }
+    return RunReport(**{**fields, **changes})  # type: ignore[arg-type]
+
+
+def output(name: str, *paths: str, preview: bytes | None = None, size: int = 120) -> OutputReport:
+    return OutputReport(
+        name=name, paths=tuple(map(Path, paths)), records=3, bytes=size, preview=preview
+    )
+
+
+def test_the_summary_tells_what_was_written_and_rejected() -> None:
+    shown = summary(
+        report(
+            outputs=(output("result", "out/result.csv"), output("big", "b.csv", size=12_345_678)),
+            dead_letter_files=(DeadLetterFile(path=Path("errors.csv"), entries=1),),
+            rejections={"type_coercion_failure": 1},
+        )
+    )
+    assert shown == (
+        "result        out/result.csv  3 records  120 B\n"
+        "big           b.csv           3 records  12.3 MB\n"
+        "dead letters  errors.csv      1 entry\n"
+        "  1  type_coercion_failure\n"
+        "Pipeline complete: 4 total, 3 ok, 3 written, 1 dlq\n"
+    )
+
+
+def test_the_most_frequent_reasons_come_first_and_few_are_shown() -> None:
+    reasons = {f"reason_{n}": n for n in range(1, 8)}
+    shown = summary(report(outputs=(), rejections=reasons)).splitlines()[:-1]
+    assert shown == [
+        "  7  reason_7",
+        "  6  reason_6",
+        "  5  reason_5",
+        "  4  reason_4",
+        "  3  reason_3",
+        "  3  for other reasons",
+    ]
+
+
+def test_split_outputs_take_two_lines() -> None:
+    paths = [f"out/part-{n}.csv" for n in range(1, 5)]
+    assert summary(report(outputs=(output("result", *paths),))).splitlines()[:-1] == [
+        "result  out/part-1.csv    3 records  120 B",
+        "        and 3 more files",
+    ]
+
+
+def test_a_preview_of_one_output_is_its_bytes() -> None:
+    content = "id\nß\n".encode()
+    shown = report(outputs=(output("result", "out.csv", preview=content),))
+    assert preview_content(shown) == content
+    assert preview_summary(shown) == "Preview complete: 4 total, 3 ok, 3 written, 1 dlq\n"
+
+
+def test_previews_of_several_outputs_stand_below_their_names() -> None:
+    outputs = (output("a", "a.csv", preview=b"x\n1\n"), output("b", "b.csv", preview=b"x\n2\n"))
+    assert preview_content(report(outputs=outputs)) == (
+        b"==> a: a.csv <==\nx\n1\n\n==> b: b.csv <==\nx\n2\n"
+    )
+
+
+def test_the_report_as_json() -> None:
+    error = RunError("it failed", 3, help="try again")
+    shown = json.loads(json.dumps(report_as_json(report(), [], error)))
+    assert shown["duration_ms"] == 1500
+    assert shown["started_at"] == "2026-04-11T10:00:00.000Z"
+    assert shown["records"]["written"] == 3
+    assert shown["sources"] == [
+        {"name": "orders", "files": ["orders.csv"], "records": 4, "rejected": 1}
+    ]
+    assert shown["outputs"] == [
+        {"name": "result", "files": ["out/result.csv"], "records": 3, "bytes": 120}
+    ]
+    assert shown["error"] == {"message": "it failed", "help": "try again"}
+
+
+def test_the_documentation_knows_every_key_of_the_report() -> None:
+    page = (ROOT / "docs" / "running" / "running.md").read_text("utf-8")
+    rows = re.findall(r"^\| (`.*?) \|", page.partition("## The report as JSON")[2], re.MULTILINE)
+    shown = [name for row in rows for name in re.findall(r"`(\w+)`", row)]
+    assert shown == list(report_as_json(report(), []))
+
+
+@pytest.mark.parametrize(("given", "expected"), [("daily", "daily"), (None, None)])
+def test_the_identity_of_a_run(given: str | None, expected: str | None) -> None:
+    first, second = identify(given), identify(given)
+    assert first.execution_id != second.execution_id
+    for identity in (first, second):
+        assert identity.execution_id[14] == "7"
+        assert identity.execution_id[19] in "89ab"
+        began = int(identity.execution_id.replace("-", "")[:12], 16) / 1000
+        assert abs(began - identity.started.timestamp()) < 1
+        assert expected is None or identity.batch_id == expected
+    assert (first.batch_id == second.batch_id) == (given is not None)

@@ -1,0 +1,74 @@
+"""Signals during a run."""
+
+from __future__ import annotations
+
+import signal
+import subprocess
+import sys
+
+import pytest
+
+from clinker.cli.signals import Interruption
+
+_SCRIPT = """\
+import time
+from clinker.cli.signals import Interrupted, Interruption
+with Interruption() as interruption:
+    try:
+        {before}
+        print("ready", flush=True)
+        time.sleep(20)
+    except Interrupted:
+        print("interrupted", flush=True)
+        {cleanup}
+print("clean", flush=True)
+"""
+
+
+def started(before: str = "pass", cleanup: str = "pass", first: str = "") -> subprocess.Popen[str]:
+    script = first + _SCRIPT.format(before=before, cleanup=cleanup)
+    process = subprocess.Popen([sys.executable, "-c", script], stdout=subprocess.PIPE, text=True)
+    assert process.stdout
+    assert process.stdout.readline() == "ready\n"
+    return process
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
+def test_the_first_signal_interrupts(number: signal.Signals) -> None:
+    process = started()
+    process.send_signal(number)
+    assert process.communicate(timeout=10)[0] == "interrupted\nclean\n"
+    assert process.returncode == 0
+
+
+def test_the_second_signal_ends_the_process_at_once() -> None:
+    process = started(cleanup="time.sleep(20)")
+    process.send_signal(signal.SIGINT)
+    assert process.stdout
+    assert process.stdout.readline() == "interrupted\n"
+    process.send_signal(signal.SIGTERM)
+    assert process.communicate(timeout=10)[0] == ""
+    assert process.returncode == 130
+
+
+def test_what_is_being_put_in_place_is_not_interrupted() -> None:
+    process = started(before="interruption.too_late()")
+    process.send_signal(signal.SIGINT)
+    with pytest.raises(subprocess.TimeoutExpired):
+        process.wait(0.3)
+    process.send_signal(signal.SIGINT)
+    assert process.wait(10) == 130
+
+
+def test_a_run_under_nohup_survives_the_end_of_its_terminal() -> None:
+    process = started(first="import signal; signal.signal(signal.SIGHUP, signal.SIG_IGN)\n")
+    process.send_signal(signal.SIGHUP)
+    process.send_signal(signal.SIGTERM)
+    assert process.communicate(timeout=10)[0] == "interrupted\nclean\n"
+
+
+def test_handlers_are_put_back() -> None:
+    before = signal.getsignal(signal.SIGINT)
+    with Interruption():
+        assert signal.getsignal(signal.SIGINT) != before
+    assert signal.getsignal(signal.SIGINT) == before

@@ -1,0 +1,132 @@
+"""The file of dead letters."""
+
+from __future__ import annotations
+
+import csv
+import datetime as dt
+import uuid
+from pathlib import Path
+from typing import Any
+
+from clinker.cxl.tagged import encode
+from clinker.cxl.values import Value
+from clinker.formats.dead_letter_file import DeadLetter, stage_dead_letters
+from clinker.formats.publication import Publication, Target
+
+HEADER = (
+    "_cxl_dlq_id,_cxl_dlq_timestamp,_cxl_dlq_source_file,_cxl_dlq_source_name,_cxl_dlq_source_row,"
+    "_cxl_dlq_stage,_cxl_dlq_route,_cxl_dlq_trigger"
+)
+REASON = (
+    ",_cxl_dlq_error_category,_cxl_dlq_error_detail,"
+    "_cxl_dlq_triggering_field,_cxl_dlq_triggering_value"
+)
+
+
+def letter(**fields: Any) -> DeadLetter:
+    given: dict[str, Any] = {
+        "source_file": "in.csv",
+        "source_name": "src",
+        "source_row": 2,
+        "stage": "transform:validate",
+        "category": "type_coercion_failure",
+        "detail": "cannot convert 'bad' to Int",
+        "field": "val",
+        "value": "bad",
+        "origin": encode({"id": "A", "val": "bad"}),
+    }
+    return DeadLetter(**given | fields)
+
+
+def written(
+    directory: Path,
+    letters: list[DeadLetter],
+    columns: tuple[str, ...] = ("id", "val"),
+    include_reason: bool = True,
+    include_source_row: bool = True,
+) -> str | None:
+    path = directory / "errors.csv"
+    with Publication("run") as publication:
+        count = stage_dead_letters(
+            publication,
+            Target(path=path),
+            letters,
+            source_columns=columns,
+            include_reason=include_reason,
+            include_source_row=include_source_row,
+        )
+        assert count == len(letters)
+        publication.commit()
+    return path.read_bytes().decode() if path.exists() else None
+
+
+def without_id_and_time(text: str | None) -> list[str]:
+    assert text is not None
+    return [line.split(",", 2)[2] for line in text.splitlines()[1:]]
+
+
+def test_everything(tmp_path: Path) -> None:
+    text = written(tmp_path, [letter(trigger="positive", route="high")])
+    assert text is not None
+    assert text.splitlines()[0] == HEADER + REASON + ",id,val"
+    assert without_id_and_time(text) == [
+        "in.csv,src,2,transform:validate,high,positive,"
+        "type_coercion_failure,cannot convert 'bad' to Int,val,bad,A,bad"
+    ]
+
+
+def test_the_least(tmp_path: Path) -> None:
+    text = written(
+        tmp_path, [letter(source_row=None)], include_reason=False, include_source_row=False
+    )
+    assert text is not None
+    assert text.splitlines()[0] == HEADER
+    assert without_id_and_time(text) == ["in.csv,src,,transform:validate,,"]
+
+
+def test_no_letters_no_file(tmp_path: Path) -> None:
+    assert written(tmp_path, []) is None
+
+
+def test_source_fields_of_every_kind(tmp_path: Path) -> None:
+    origin: dict[str, Value] = {
+        "text": 'a,"b"\r',
+        "whole": 88.0,
+        "at": dt.datetime(2024, 1, 15, 10, 30),
+        "day": dt.date(2024, 1, 15),
+        "yes": True,
+        "null": None,
+        "list": [1, 2.0, "x"],
+        "map": {"k": dt.date(2024, 1, 15)},
+    }
+    text = written(
+        tmp_path,
+        [letter(origin=encode(origin)), letter(origin=None)],
+        columns=(*origin, "absent"),
+    )
+    assert text is not None
+    shown, nothing = list(csv.reader(text.splitlines(keepends=True), strict=True))[1:]
+    assert shown[12:] == [
+        'a,"b"\r',
+        "88",
+        "2024-01-15T10:30:00",
+        "2024-01-15",
+        "true",
+        "",
+        '[1,2.0,"x"]',
+        '{"k":"2024-01-15"}',
+        "",
+    ]
+    assert nothing[12:] == [""] * 9
+
+
+def test_ids_grow_and_times_are_utc(tmp_path: Path) -> None:
+    text = written(tmp_path, [letter() for _ in range(50)])
+    assert text is not None
+    rows = list(csv.DictReader(text.splitlines()))
+    ids = [row["_cxl_dlq_id"] for row in rows]
+    assert ids == sorted(set(ids))
+    assert {uuid.UUID(made).version for made in ids} == {7}
+    times = [dt.datetime.fromisoformat(row["_cxl_dlq_timestamp"]) for row in rows]
+    assert all(time.utcoffset() == dt.timedelta(0) for time in times)
+    assert abs(times[0] - dt.datetime.now(dt.UTC)) < dt.timedelta(minutes=1)
