@@ -60,7 +60,7 @@ def compile_pattern(source: str) -> Pattern:
 
 def literal(text: str) -> str:
     """The pattern, for Java, of exactly this text."""
-    return "".join(_literal(ord(character)) for character in text)
+    return "".join(f"\\{char}" if char in _SPECIAL else char for char in text)
 
 
 def anchored(pattern: Pattern) -> str:
@@ -71,8 +71,8 @@ def anchored(pattern: Pattern) -> str:
 def empty_group(pattern: Pattern, group: int) -> str:
     r"""What Java finds in a text exactly if `group` holds the empty text in the first match.
 
-    In Java a reference to a group that took no part never matches, one to an empty text always
-    does. Group 0, which a reference cannot name, is made one more.
+    The pattern can be used only where the group holds nothing or the empty text: in Java a
+    reference to a group that took no part never matches, and one to the empty text always does.
     """
     if group == 0:
         return pattern.text

@@ -13,6 +13,7 @@ from dataclasses import replace
 from datetime import date, datetime, time, timedelta
 from functools import lru_cache
 
+from clinker.cxl.sql_text import text_sql
 from clinker.frozen import frozen
 
 _Fields = Mapping[str, int]
@@ -38,12 +39,14 @@ class PatternError(ValueError):
 
 
 @frozen
-class _Field:
+class Field:
     """One fact about a moment and the values it may take."""
 
     low: int
     high: int
     get: Callable[[datetime], int]
+    sql: str
+    """The same as SQL, of a date or date-time `{v}`."""
     timed: bool = False
 
 
@@ -51,31 +54,44 @@ def _day_of_year(value: datetime) -> int:
     return value.toordinal() - date(value.year, 1, 1).toordinal() + 1
 
 
-_FIELDS: dict[str, _Field] = {
-    "year": _Field(1, 9999, lambda v: v.year),
-    "century": _Field(0, 99, lambda v: v.year // 100),
-    "year_of_century": _Field(0, 99, lambda v: v.year % 100),
-    "quarter": _Field(1, 4, lambda v: (v.month + 2) // 3),
-    "month": _Field(1, 12, lambda v: v.month),
-    "day": _Field(1, 31, lambda v: v.day),
-    "day_of_year": _Field(1, 366, _day_of_year),
-    "weekday": _Field(1, 7, lambda v: v.isoweekday()),
-    "weekday_from_sunday": _Field(0, 6, lambda v: v.isoweekday() % 7),
-    "week_from_sunday": _Field(0, 53, lambda v: (_day_of_year(v) + 6 - v.isoweekday() % 7) // 7),
-    "week_from_monday": _Field(0, 53, lambda v: (_day_of_year(v) + 6 - v.weekday()) // 7),
-    "iso_year": _Field(1, 9999, lambda v: v.isocalendar().year),
-    "iso_year_of_century": _Field(0, 99, lambda v: v.isocalendar().year % 100),
-    "iso_week": _Field(1, 53, lambda v: v.isocalendar().week),
-    "hour": _Field(0, 23, lambda v: v.hour, timed=True),
-    "hour12": _Field(1, 12, lambda v: v.hour % 12 or 12, timed=True),
-    "half_day": _Field(0, 1, lambda v: v.hour // 12, timed=True),
-    "minute": _Field(0, 59, lambda v: v.minute, timed=True),
-    "second": _Field(0, 59, lambda v: v.second, timed=True),
-    "nanosecond": _Field(0, 999_999_999, lambda v: v.microsecond * 1000, timed=True),
-    "unix_second": _Field(
+FIELDS: dict[str, Field] = {
+    "year": Field(1, 9999, lambda v: v.year, "year({v})"),
+    "century": Field(0, 99, lambda v: v.year // 100, "year({v}) div 100"),
+    "year_of_century": Field(0, 99, lambda v: v.year % 100, "year({v}) % 100"),
+    "quarter": Field(1, 4, lambda v: (v.month + 2) // 3, "quarter({v})"),
+    "month": Field(1, 12, lambda v: v.month, "month({v})"),
+    "day": Field(1, 31, lambda v: v.day, "day({v})"),
+    "day_of_year": Field(1, 366, _day_of_year, "dayofyear({v})"),
+    "weekday": Field(1, 7, lambda v: v.isoweekday(), "weekday({v}) + 1"),
+    "weekday_from_sunday": Field(0, 6, lambda v: v.isoweekday() % 7, "dayofweek({v}) - 1"),
+    "week_from_sunday": Field(
+        *(0, 53, lambda v: (_day_of_year(v) + 6 - v.isoweekday() % 7) // 7),
+        "(dayofyear({v}) + 7 - dayofweek({v})) div 7",
+    ),
+    "week_from_monday": Field(
+        *(0, 53, lambda v: (_day_of_year(v) + 6 - v.weekday()) // 7),
+        "(dayofyear({v}) + 6 - weekday({v})) div 7",
+    ),
+    "iso_year": Field(1, 9999, lambda v: v.isocalendar().year, "extract(yearofweek from {v})"),
+    "iso_year_of_century": Field(
+        0, 99, lambda v: v.isocalendar().year % 100, "extract(yearofweek from {v}) % 100"
+    ),
+    "iso_week": Field(1, 53, lambda v: v.isocalendar().week, "weekofyear({v})"),
+    "hour": Field(0, 23, lambda v: v.hour, "hour({v})", timed=True),
+    "hour12": Field(1, 12, lambda v: v.hour % 12 or 12, "(hour({v}) + 11) % 12 + 1", timed=True),
+    "half_day": Field(0, 1, lambda v: v.hour // 12, "hour({v}) div 12", timed=True),
+    "minute": Field(0, 59, lambda v: v.minute, "minute({v})", timed=True),
+    "second": Field(0, 59, lambda v: v.second, "second({v})", timed=True),
+    "nanosecond": Field(
+        *(0, 999_999_999, lambda v: v.microsecond * 1000),
+        "cast(extract(second from {v}) % 1 * 1000000 as int) * 1000",
+        timed=True,
+    ),
+    "unix_second": Field(
         (datetime.min - _EPOCH) // _SECOND,
         (datetime.max - _EPOCH) // _SECOND,
         lambda v: (v - _EPOCH) // _SECOND,
+        "unix_date(cast({v} as date)) * 86400L + hour({v}) * 3600 + minute({v}) * 60 + second({v})",
         timed=True,
     ),
 }
@@ -85,13 +101,15 @@ _FIELDS: dict[str, _Field] = {
 
 
 @frozen
-class _Specifier:
-    """How one specifier prints and reads its field."""
+class Specifier:
+    """How one specifier prints and reads its field, here and in SQL."""
 
     field: str
     regex: str
     read: Callable[[str], int]
+    read_sql: str  # of the matched text `{text}`
     show: Callable[[int], str]
+    show_sql: str | None  # of the field's value `{n}`; None: not in SQL
     width: int | None = None  # of a number; nothing else can be padded
 
 
@@ -100,16 +118,33 @@ def _padded(width: int, pad: str) -> Callable[[int], str]:
     return f"{{:{spec}d}}".format
 
 
-def _number(field: str, width: int, pad: str = "0", regex: str | None = None) -> _Specifier:
+def _padded_sql(field: str, width: int, pad: str) -> str | None:
+    if pad == "-":
+        return "cast({n} as string)"
+    # Longer numbers would be cut, and zeros would come before a sign.
+    if field == "unix_second":
+        return None
+    return f"lpad(cast({{n}} as string), {width}, '{pad.replace('_', ' ')}')"
+
+
+def _number(field: str, width: int, pad: str = "0", regex: str | None = None) -> Specifier:
     """A number of up to `width` digits; blanks before it are padding."""
     # Possessive, so that digits are taken greedily and never handed back to the next specifier.
     digits = regex or rf"[0-9]{{1,{width}}}+"
-    return _Specifier(field, rf"\s*+({digits})", int, _padded(width, pad), width)
+    return Specifier(
+        field,
+        rf"\s*+({digits})",
+        int,
+        f"try_cast({{text}} as {'bigint' if field == 'unix_second' else 'int'})",
+        _padded(width, pad),
+        _padded_sql(field, width, pad),
+        width,
+    )
 
 
 def _names(
     field: str, shown: tuple[str, ...], first: int, also_read: tuple[str, ...] = ()
-) -> _Specifier:
+) -> Specifier:
     """Words for the values of a field, which count from `first`; read in any case."""
     numbers = {
         word.lower(): number
@@ -117,17 +152,28 @@ def _names(
         for number, word in enumerate(words, first)
     }
     words = "|".join(sorted(numbers, key=len, reverse=True))
-    return _Specifier(
+    # Three letters tell all of them apart.
+    starts = ",".join(word[:3].lower() for word in shown)
+    return Specifier(
         field,
         f"((?ai:{words}))",
         lambda word: numbers[word.lower()],
+        f"nullif(find_in_set(lower(left({{text}}, 3)), '{starts}'), 0) - {1 - first}",
         lambda number: shown[number - first],
+        f"element_at(array{shown}, {{n}} + {1 - first})",
     )
 
 
-def _fraction(regex: str, show: Callable[[int], str]) -> _Specifier:
+def _fraction(regex: str, show: Callable[[int], str], show_sql: str) -> Specifier:
     """A decimal fraction of a second."""
-    return _Specifier("nanosecond", regex, lambda digits: int(digits[:9].ljust(9, "0")), show)
+    return Specifier(
+        "nanosecond",
+        regex,
+        lambda digits: int(digits[:9].ljust(9, "0")),
+        "cast(rpad({text}, 9, '0') as int)",
+        show,
+        show_sql,
+    )
 
 
 def _digits(count: int, dot: str = "") -> Callable[[int], str]:
@@ -135,10 +181,21 @@ def _digits(count: int, dot: str = "") -> Callable[[int], str]:
     return lambda nanoseconds: f"{dot}{nanoseconds // 10 ** (9 - count):0{count}d}"
 
 
+def _digits_sql(count: int, dot: str = "") -> str:
+    digits = f"lpad(cast({{n}} div {10 ** (9 - count)} as string), {count}, '0')"
+    return f"concat('{dot}', {digits})" if dot else digits
+
+
 def _shortest_fraction(nanoseconds: int) -> str:
     if nanoseconds == 0:
         return ""
     return _digits(3 if nanoseconds % 1_000_000 == 0 else 6, ".")(nanoseconds)
+
+
+_SHORTEST_FRACTION_SQL = (
+    "case when {n} = 0 then '' when {n} % 1000000 = 0"
+    f" then {_digits_sql(3, '.')} else {_digits_sql(6, '.')} end"
+)
 
 
 _MONTHS = (
@@ -153,7 +210,7 @@ _YEAR = r"\+[0-9]{1,9}+|[0-9]{1,4}+"
 _OPTIONAL_FRACTION = r"(?:\.([0-9]++))?"
 _ZONE_OFFSET = r"\s*+[+-][0-9]{2}[:\s]*+[0-5][0-9]"
 
-_SPECIFIERS: dict[str, _Specifier] = {
+_SPECIFIERS: dict[str, Specifier] = {
     "Y": _number("year", 4, regex=_YEAR),
     "C": _number("century", 2),
     "y": _number("year_of_century", 2),
@@ -183,13 +240,13 @@ _SPECIFIERS: dict[str, _Specifier] = {
     "M": _number("minute", 2),
     "S": _number("second", 2),
     "f": _number("nanosecond", 9),
-    ".f": _fraction(_OPTIONAL_FRACTION, _shortest_fraction),
-    ".3f": _fraction(_OPTIONAL_FRACTION, _digits(3, ".")),
-    ".6f": _fraction(_OPTIONAL_FRACTION, _digits(6, ".")),
-    ".9f": _fraction(_OPTIONAL_FRACTION, _digits(9, ".")),
-    "3f": _fraction("([0-9]{3})", _digits(3)),
-    "6f": _fraction("([0-9]{6})", _digits(6)),
-    "9f": _fraction("([0-9]{9})", _digits(9)),
+    ".f": _fraction(_OPTIONAL_FRACTION, _shortest_fraction, _SHORTEST_FRACTION_SQL),
+    ".3f": _fraction(_OPTIONAL_FRACTION, _digits(3, "."), _digits_sql(3, ".")),
+    ".6f": _fraction(_OPTIONAL_FRACTION, _digits(6, "."), _digits_sql(6, ".")),
+    ".9f": _fraction(_OPTIONAL_FRACTION, _digits(9, "."), _digits_sql(9, ".")),
+    "3f": _fraction("([0-9]{3})", _digits(3), _digits_sql(3)),
+    "6f": _fraction("([0-9]{6})", _digits(6), _digits_sql(6)),
+    "9f": _fraction("([0-9]{9})", _digits(9), _digits_sql(9)),
     "s": _number("unix_second", 9, "-", regex="[+-]?[0-9]{1,18}+"),
 }
 
@@ -221,12 +278,13 @@ class Item:
     offset: int
     regex: str
     write: Callable[[datetime], str] | None  # None: can be read, but not printed
-    specifier: _Specifier | None = None
+    write_sql: str | None  # of a value `{v}`; None: not in SQL
+    specifier: Specifier | None = None
 
     @property
     def timed(self) -> bool:
         """Whether a time of day is needed to print this."""
-        return self.specifier is not None and _FIELDS[self.specifier.field].timed
+        return self.specifier is not None and FIELDS[self.specifier.field].timed
 
 
 @frozen
@@ -240,10 +298,10 @@ class Pattern:
     gives_datetime: bool  # reading determines a date, an hour and a minute
     _writers: tuple[Callable[[datetime], str], ...] | None  # None: cannot be printed
     _regex: re.Pattern[str]
-    _readers: tuple[_Specifier, ...]  # one for each group of the expression
-    _derivations: tuple[_Derivation, ...]
-    _day: Callable[[_Fields], date] | None
-    _checked: tuple[str, ...]  # fields the resulting moment has to agree with
+    readers: tuple[Specifier, ...]  # one for each group of the expression
+    derivations: tuple[Derivation, ...]
+    day: DayRule | None
+    checked: tuple[str, ...]  # fields the resulting moment has to agree with
 
     def __reduce__(self) -> tuple[Callable[[str], Pattern], tuple[str]]:
         # Patterns travel to other processes, the functions in them cannot.
@@ -268,7 +326,8 @@ def _items(text: str) -> Iterator[Item]:
 
 
 def _text(source: str, offset: int, text: str, regex: str) -> Item:
-    return Item(source, offset, regex, lambda _: text)
+    literal = text_sql(text).replace("{", "{{").replace("}", "}}")
+    return Item(source, offset, regex, lambda _: text, literal)
 
 
 def _specified(source: str, offset: int, pad: str, name: str) -> Iterator[Item]:
@@ -288,22 +347,31 @@ def _specified(source: str, offset: int, pad: str, name: str) -> Iterator[Item]:
     if name == "%":
         yield _text(source, offset, "%", "%")
     elif name == "z":
-        yield Item(source, offset, _ZONE_OFFSET, write=None)
+        yield Item(source, offset, _ZONE_OFFSET, write=None, write_sql=None)
     else:
         for item in _items(_SHORTHANDS[name]):
             yield replace(item, source=source, offset=offset)
 
 
-def _printed(specifier: _Specifier, source: str, offset: int, pad: str) -> Item:
-    get, show = _FIELDS[specifier.field].get, specifier.show
+def _printed(specifier: Specifier, source: str, offset: int, pad: str) -> Item:
+    field = FIELDS[specifier.field]
+    get, show, show_sql = field.get, specifier.show, specifier.show_sql
     if pad:
         if specifier.width is None:
             raise PatternError(f"'{source}' cannot be padded: only numbers can", offset)
         show = _padded(specifier.width, pad)
-    return Item(source, offset, specifier.regex, lambda value: show(get(value)), specifier)
+        show_sql = _padded_sql(specifier.field, specifier.width, pad)
+    return Item(
+        source,
+        offset,
+        specifier.regex,
+        lambda value: show(get(value)),
+        show_sql.replace("{n}", f"({field.sql})") if show_sql else None,
+        specifier,
+    )
 
 
-def _applicable_derivations(read: set[str]) -> Iterator[_Derivation]:
+def _applicable_derivations(read: set[str]) -> Iterator[Derivation]:
     known = set(read)
     for derivation in _DERIVATIONS:
         if derivation.target not in known and known.issuperset(derivation.sources):
@@ -320,7 +388,7 @@ def compile_pattern(text: str) -> Pattern:
     read = {reader.field for reader in readers}
     derivations = tuple(_applicable_derivations(read))
     known = read | {derivation.target for derivation in derivations}
-    day = next((day for sources, day in _DAYS if known.issuperset(sources)), None)
+    day = next((rule for rule in _DAYS if known.issuperset(rule.sources)), None)
     stamped = "unix_second" in known
     # Nanoseconds lose digits when they become microseconds. A 12-hour clock without am/pm, or the
     # reverse, says nothing that a moment could contradict, unless the moment is known anyway.
@@ -335,10 +403,10 @@ def compile_pattern(text: str) -> Pattern:
         gives_datetime=stamped or (day is not None and known.issuperset({"hour", "minute"})),
         _writers=writers if len(writers) == len(items) else None,
         _regex=re.compile("".join(item.regex for item in items)),
-        _readers=readers,
-        _derivations=derivations,
-        _day=day,
-        _checked=tuple(sorted(read - unchecked)),
+        readers=readers,
+        derivations=derivations,
+        day=day,
+        checked=tuple(sorted(read - unchecked)),
     )
 
 
@@ -377,29 +445,64 @@ def _unprintable(pattern: Pattern, has_time: bool | None) -> PatternError:
 
 
 @frozen
-class _Derivation:
+class Derivation:
     """A field that follows from others."""
 
     target: str
     sources: tuple[str, ...]
     derive: Callable[[_Fields], int]
+    sql: str  # of fields such as `{year}`
 
 
 def _full_year(year_of_century: int) -> int:
     return year_of_century + (2000 if year_of_century < _CENTURY_PIVOT else 1900)
 
 
+def _full_year_sql(year_of_century: str) -> str:
+    return f"{year_of_century} + if({year_of_century} < {_CENTURY_PIVOT}, 2000, 1900)"
+
+
 _DERIVATIONS = (
-    _Derivation(
-        "year", ("century", "year_of_century"), lambda f: f["century"] * 100 + f["year_of_century"]
+    Derivation(
+        "year",
+        ("century", "year_of_century"),
+        lambda f: f["century"] * 100 + f["year_of_century"],
+        "{century} * 100 + {year_of_century}",
     ),
-    _Derivation("year", ("year_of_century",), lambda f: _full_year(f["year_of_century"])),
-    _Derivation(
-        "iso_year", ("iso_year_of_century",), lambda f: _full_year(f["iso_year_of_century"])
+    Derivation(
+        "year",
+        ("year_of_century",),
+        lambda f: _full_year(f["year_of_century"]),
+        _full_year_sql("{year_of_century}"),
     ),
-    _Derivation("weekday", ("weekday_from_sunday",), lambda f: f["weekday_from_sunday"] or 7),
-    _Derivation("hour", ("hour12", "half_day"), lambda f: f["hour12"] % 12 + 12 * f["half_day"]),
+    Derivation(
+        "iso_year",
+        ("iso_year_of_century",),
+        lambda f: _full_year(f["iso_year_of_century"]),
+        _full_year_sql("{iso_year_of_century}"),
+    ),
+    Derivation(
+        "weekday",
+        ("weekday_from_sunday",),
+        lambda f: f["weekday_from_sunday"] or 7,
+        "({weekday_from_sunday} + 6) % 7 + 1",
+    ),
+    Derivation(
+        "hour",
+        ("hour12", "half_day"),
+        lambda f: f["hour12"] % 12 + 12 * f["half_day"],
+        "{hour12} % 12 + 12 * {half_day}",
+    ),
 )
+
+
+@frozen
+class DayRule:
+    """A way to determine a day."""
+
+    sources: tuple[str, ...]
+    day: Callable[[_Fields], date]
+    sql: str
 
 
 def _day_in_week(year: int, week: int, days_into_week: int, new_year_into_week: int) -> date:
@@ -418,15 +521,37 @@ def _day_in_week_from_monday(f: _Fields) -> date:
     return _day_in_week(f["year"], f["week_from_monday"], f["weekday"] - 1, new_year)
 
 
+_NEW_YEAR = "make_date({year}, 1, 1)"
+_JANUARY_4 = "make_date({iso_year}, 1, 4)"  # always in the first week
+
 # The ways to determine a day, the preferred one first.
-_DAYS: tuple[tuple[tuple[str, ...], Callable[[_Fields], date]], ...] = (
-    (("year", "month", "day"), lambda f: date(f["year"], f["month"], f["day"])),
-    (("year", "day_of_year"), lambda f: date(f["year"], 1, 1) + timedelta(f["day_of_year"] - 1)),
-    (("year", "week_from_sunday", "weekday"), _day_in_week_from_sunday),
-    (("year", "week_from_monday", "weekday"), _day_in_week_from_monday),
-    (
+_DAYS: tuple[DayRule, ...] = (
+    DayRule(
+        ("year", "month", "day"),
+        lambda f: date(f["year"], f["month"], f["day"]),
+        "cast(try_make_timestamp_ntz({year}, {month}, {day}, 0, 0, 0) as date)",
+    ),
+    DayRule(
+        ("year", "day_of_year"),
+        lambda f: date(f["year"], 1, 1) + timedelta(f["day_of_year"] - 1),
+        f"date_add({_NEW_YEAR}, {{day_of_year}} - 1)",
+    ),
+    DayRule(
+        ("year", "week_from_sunday", "weekday"),
+        _day_in_week_from_sunday,
+        f"date_add({_NEW_YEAR}, (8 - dayofweek({_NEW_YEAR})) % 7"
+        " + 7 * ({week_from_sunday} - 1) + {weekday} % 7)",
+    ),
+    DayRule(
+        ("year", "week_from_monday", "weekday"),
+        _day_in_week_from_monday,
+        f"date_add({_NEW_YEAR}, (7 - weekday({_NEW_YEAR})) % 7"
+        " + 7 * ({week_from_monday} - 1) + {weekday} - 1)",
+    ),
+    DayRule(
         ("iso_year", "iso_week", "weekday"),
         lambda f: date.fromisocalendar(f["iso_year"], f["iso_week"], f["weekday"]),
+        f"date_add({_JANUARY_4}, 7 * ({{iso_week}} - 1) + {{weekday}} - 1 - weekday({_JANUARY_4}))",
     ),
 )
 
@@ -447,10 +572,10 @@ def _parse(text: str, pattern: Pattern) -> datetime | None:
     if fields is None:
         return None
     try:
-        moment = _moment(fields, pattern._day)
+        moment = _moment(fields, pattern.day)
     except (ValueError, OverflowError):  # no such day
         return None
-    agrees = all(_FIELDS[name].get(moment) == fields[name] for name in pattern._checked)
+    agrees = all(FIELDS[name].get(moment) == fields[name] for name in pattern.checked)
     return moment if agrees else None
 
 
@@ -459,31 +584,31 @@ def _read_fields(text: str, pattern: Pattern) -> _Fields | None:
     if match is None:
         return None
     fields: dict[str, int] = {}
-    for reader, word in zip(pattern._readers, match.groups(), strict=True):
+    for reader, word in zip(pattern.readers, match.groups(), strict=True):
         if word is None:  # an absent fraction
             continue
         number = reader.read(word)
-        field = _FIELDS[reader.field]
+        field = FIELDS[reader.field]
         out_of_range = not field.low <= number <= field.high
         if out_of_range or fields.setdefault(reader.field, number) != number:
             return None
-    for derivation in pattern._derivations:
+    for derivation in pattern.derivations:
         fields[derivation.target] = derivation.derive(fields)
     return fields
 
 
-def _moment(fields: _Fields, day: Callable[[_Fields], date] | None) -> datetime:
+def _moment(fields: _Fields, rule: DayRule | None) -> datetime:
     microsecond = fields.get("nanosecond", 0) // 1000
-    if day is None or "unix_second" in fields:
+    if rule is None or "unix_second" in fields:
         return _EPOCH + timedelta(seconds=fields["unix_second"], microseconds=microsecond)
     hour, minute, second = (fields.get(name, 0) for name in ("hour", "minute", "second"))
-    return datetime.combine(day(fields), time(hour, minute, second, microsecond))
+    return datetime.combine(rule.day(fields), time(hour, minute, second, microsecond))
 
 
 # --- ISO 8601, the default of conversions ---
 
-_ISO_DATE = compile_pattern(" %Y - %m - %d ")
-_ISO_DATETIME = re.compile(
+ISO_DATE = compile_pattern(" %Y - %m - %d ")
+ISO_DATETIME = re.compile(
     r"""\s*+ (\+?[0-9]{1,4}) \s*+ - \s*+ ([0-9]{1,2}) \s*+ - \s*+ ([0-9]{1,2})
     (?: \s*+T | \s ) \s*+ ([0-9]{1,2}) \s*+ : \s*+ ([0-9]{1,2}) \s*+ : \s*+ ([0-9]{1,2})
     (?: \. ([0-9]++) )?
@@ -494,7 +619,7 @@ _ISO_DATETIME = re.compile(
 
 def parse_iso_date(text: str) -> date | None:
     """Read year-month-day; zeros may be left out and blanks stand anywhere but inside numbers."""
-    return parse_date(text, _ISO_DATE)
+    return parse_date(text, ISO_DATE)
 
 
 def parse_iso_datetime(text: str) -> datetime | None:
@@ -502,7 +627,7 @@ def parse_iso_datetime(text: str) -> datetime | None:
 
     A zone offset is applied, so that the result is in UTC.
     """
-    match = _ISO_DATETIME.fullmatch(text)
+    match = ISO_DATETIME.fullmatch(text)
     if match is None:
         return None
     *numbers, fraction, sign, hours, minutes = match.groups()

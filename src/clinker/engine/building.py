@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import datetime as dt
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import field
 
 from pyspark.sql import DataFrame, SparkSession
 
@@ -11,9 +12,18 @@ from clinker.config.nodes import TransformNode
 from clinker.cxl import typed
 from clinker.cxl.evaluate import DEFAULT_MAX_EXPANSION, Surroundings
 from clinker.cxl.types import ANY, Type
-from clinker.engine.expressions import Compiler, Scope, convert, literal, representation
+from clinker.engine.expressions import (
+    Columns,
+    Compiler,
+    ForeignColumns,
+    Layer,
+    Scope,
+    convert,
+    literal,
+    representation,
+)
 from clinker.engine.expressions.frames import with_layers
-from clinker.engine.flow import WIDENED, Flow, quoted, widened_column
+from clinker.engine.flow import WIDENED, Flow, quoted, selection, widened_column
 from clinker.engine.observer import Observer
 from clinker.engine.stages import Explain, Stage, Stages
 from clinker.engine.system import SystemValues
@@ -34,9 +44,18 @@ class Building:
     wide_sums: bool = False
     """Whether sums have room for every Float."""
 
-    def compiler(self, unit: Unit, flow: Flow, scope: Scope | None = None) -> Compiler:
-        """A compiler of expressions over the records of a flow."""
-        return Compiler(FlowInputs(flow, unit, self.system), scope)
+    def compiler(
+        self,
+        unit: Unit,
+        flow: Flow,
+        scope: Scope | None = None,
+        renamed: Mapping[str, str] | None = None,
+    ) -> Compiler:
+        """A compiler of expressions over the records of a flow.
+
+        Names in `renamed` stand for other fields.
+        """
+        return Compiler(FlowInputs(flow, unit, self.system, renamed or {}), scope)
 
     def surroundings(self, unit: Unit, expressions: Iterable[typed.Expr]) -> Surroundings:
         """What the interpreter needs to run these expressions on a record again."""
@@ -72,6 +91,7 @@ class FlowInputs:
     flow: Flow
     unit: Unit
     values: SystemValues
+    renamed: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def now(self) -> dt.datetime:
@@ -79,7 +99,7 @@ class FlowInputs:
 
     def field(self, qualifier: str | None, name: str) -> str:
         assert qualifier is None
-        return field_sql(self.flow, name)
+        return field_sql(self.flow, self.renamed.get(name, name))
 
     def system(self, namespace: str, path: tuple[str, ...], type_: Type) -> str:
         return self.values.sql(self.unit, self.flow, (namespace, path), type_)
@@ -99,13 +119,26 @@ def field_sql(flow: Flow, name: str) -> str:
     return literal(None, ANY)
 
 
-def computed(
-    frame: DataFrame, scope: Scope, columns: Sequence[tuple[str, str]], *others: str
-) -> DataFrame:
-    """A frame of these columns, given as (name, SQL), with `others` for later use computed too."""
-    texts = [text for _, text in columns]
-    layered = with_layers(frame, scope.layers(*texts, *others))
+def computed(frame: DataFrame, scope: Scope, columns: Sequence[tuple[str, str]]) -> DataFrame:
+    """A frame of these columns, given as (name, SQL); what they share is computed unless there."""
+    layers = scope.layers(*(text for _, text in columns))
+    layered = with_layers(frame, _missing(layers, set(selection(frame.columns))))
     return layered.selectExpr(*(f"{text} as {quoted(name)}" for name, text in columns))
+
+
+def _missing(layers: Sequence[Layer], present: set[str]) -> list[Layer]:
+    """The layers without the columns that have been computed before."""
+    found: list[Layer] = []
+    for layer in layers:
+        if isinstance(layer, Columns):
+            new = tuple(s for s in layer.selections if s.rpartition(" AS ")[2] not in present)
+            if new:
+                found.append(Columns(new))
+        else:
+            work = tuple(w for w in layer.work if w.value not in present)
+            if work:
+                found.append(ForeignColumns(work))
+    return found
 
 
 def recast(scope: Scope, text: str, own: Type, wanted: Type) -> str:

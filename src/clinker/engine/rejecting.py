@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 
 from clinker.cxl import typed
-from clinker.cxl.types import STRING
+from clinker.cxl.types import STRING, Kind, Type
 from clinker.engine.explaining import Reads
 from clinker.engine.expressions import Compiler, Representation, Scope, representation
 from clinker.engine.expressions.compiler import map_key
@@ -109,3 +109,17 @@ def either(*fails: str | None) -> str | None:
     """Where any of these fails."""
     texts = list(dict.fromkeys(text for text in fails if text))
     return " or ".join(f"({text})" for text in texts) or None
+
+
+def unless_rejected(test: str, has_rejects: bool) -> str:
+    """A condition that rejected records are not asked."""
+    return f"({quoted(REJECT)} is not null or {test})" if has_rejects else test
+
+
+def nan_sql(text: str, type_: Type) -> str | None:
+    """Where an emitted value is NaN."""
+    if not type_.maybe(Kind.FLOAT):
+        return None
+    if representation(type_).is_tagged:
+        return f"{text} <=> 'NaN'"
+    return f"isnan({text})"

@@ -105,12 +105,12 @@ def spark_schema(schema: pa.Schema) -> StructType:
     return StructType([StructField(field.name, _spark_type(field.type)) for field in schema])
 
 
-def _spark_type(type: pa.DataType) -> DataType:
-    if pa.types.is_struct(type):
-        return StructType([StructField(field.name, _spark_type(field.type)) for field in type])
-    if pa.types.is_list(type):
-        return ArrayType(_spark_type(type.value_type))
-    return _SPARK_TYPES[type]
+def _spark_type(held: pa.DataType) -> DataType:
+    if pa.types.is_struct(held):
+        return StructType([StructField(field.name, _spark_type(field.type)) for field in held])
+    if pa.types.is_list(held):
+        return ArrayType(_spark_type(held.value_type))
+    return _SPARK_TYPES[held]
 
 
 _SPARK_TYPES: dict[pa.DataType, DataType] = {

@@ -8,8 +8,10 @@ marked, since it rejects its record and not the file.
 from __future__ import annotations
 
 import datetime as dt
+import re
 from collections.abc import Callable, Sequence
 from functools import partial
+from itertools import chain
 from typing import Any
 
 import numpy as np
@@ -53,6 +55,8 @@ _CANONICAL_FLOAT = r"^-?(0|[1-9][0-9]{0,6})\.[0-9]{1,8}$"
 _INT_BYTES = b"-0123456789"
 _FLOAT_BYTES = b"+-.0123456789Ee"
 _LONGEST_PLAIN_INT = 18
+# No other number can be an int outside 64 bits.
+_HUGE = re.compile(r"[0-9]{19}")
 
 
 class Unfit(Exception):
@@ -67,20 +71,18 @@ class Coerced:
     unfit: Mask | None = None
 
 
-@frozen
 class Coercion:
     """The conversion of raw values into values of one declared type."""
 
-    type: Type
-    date_formats: tuple[str, ...] = ()
-
-    @property
-    def kinds(self) -> Kind:
-        return self.type.without_null().kinds
+    def __init__(self, to: Type, date_formats: Sequence[str] = ()) -> None:
+        self._kinds = to.without_null().kinds
+        self._held_type = arrow_type(to)
+        self._patterns = tuple(map(strftime.compile_pattern, date_formats))
+        self._hold = self._holding()
 
     def column_from_text(self, cells: pa.Array) -> Coerced:
-        """A column of CSV cells, of which none is null."""
-        match self.kinds:
+        """A column of texts."""
+        match self._kinds:
             case Kind.STRING:
                 return Coerced(cells)
             case Kind.INT:
@@ -89,7 +91,7 @@ class Coercion:
                 return self._by_cast(_without_empty(cells), _PLAIN_FLOAT, _cast_floats)
             case Kind.DATE if self._date_patterns[0].text == _ISO_DATE:
                 return self._by_cast(_without_empty(cells), _PLAIN_DATE, _cast_dates)
-            case Kind.DATETIME if not any(p.gives_datetime for p in self._own_patterns):
+            case Kind.DATETIME if not any(p.gives_datetime for p in self._patterns):
                 return self._by_cast(_without_empty(cells), _PLAIN_DATETIME, _cast_datetimes)
             case NUMERIC.kinds:
                 return self._numbers(_without_empty(cells))
@@ -126,7 +128,7 @@ class Coercion:
     def _by_distinct(self, texts: pa.Array) -> Coerced:
         """Every distinct text converted on its own."""
         encoded = texts.dictionary_encode()
-        coerced = self.column_from_values(encoded.dictionary.to_pylist())
+        coerced = self._one_by_one(encoded.dictionary.to_pylist())
         values = coerced.values.take(encoded.indices)
         if coerced.unfit is None:
             return Coerced(values)
@@ -136,72 +138,72 @@ class Coercion:
     def column_from_values(self, values: Sequence[Any]) -> Coerced:
         """A column of raw values as JSON has them; None is null."""
         kinds = set(map(type, values)) - {type(None)}
-        target = arrow_type(self.type)
-        if kinds <= _AS_THEY_ARE.get(self.kinds, set()) and _fits(values, kinds):
-            return Coerced(pa.array(values, target))
+        if kinds <= _AS_THEY_ARE.get(self._kinds, set()) and _fits(values, kinds):
+            return Coerced(pa.array(values, self._held_type))
+        if kinds == {str} and self._kinds in _READ_FROM_TEXT:
+            return self.column_from_text(pa.array(values, pa.string()))
+        return self._one_by_one(values)
+
+    def _one_by_one(self, values: Sequence[Any]) -> Coerced:
+        hold = self._hold
         converted: list[Any] = [None] * len(values)
         unfit: Mask | None = None
         for at, value in enumerate(values):
             if value is None:
                 continue
             try:
-                converted[at] = self.held(value)
+                converted[at] = hold(value)
             except Unfit:
                 if unfit is None:
                     unfit = np.zeros(len(values), np.bool_)
                 unfit[at] = True
-        return Coerced(pa.array(converted, target), unfit)
+        return Coerced(pa.array(converted, self._held_type), unfit)
 
-    def held(self, value: Any) -> Any:
-        """A raw value that is not null as its column holds it; Unfit if it cannot be converted."""
-        if value == "" and self.kinds != Kind.STRING and not self._takes_anything:
-            return None
-        match self.kinds:
+    def _holding(self) -> Callable[[Any], Any]:
+        """What makes of a raw value that is not null the value its column holds.
+
+        It raises Unfit if it cannot.
+        """
+        match self._kinds:
             case Kind.STRING:
-                return value if isinstance(value, str) else orjson.dumps(value).decode()
+                return _text
             case Kind.INT:
-                return _int(value)
+                return _unless_empty(_int)
             case Kind.FLOAT:
-                return _float(value)
+                return _unless_empty(_float)
             case Kind.BOOL:
-                return _bool(value)
+                return _unless_empty(_bool)
             case Kind.DATE:
-                return _moment(value, self._parse_date)
+                return _unless_empty(partial(_moment, self._parse_date))
             case Kind.DATETIME:
-                return _moment(value, self._parse_datetime)
+                return _unless_empty(partial(_moment, self._parse_datetime))
             case NUMERIC.kinds:
-                return encode(_number(value))
+                return _unless_empty(_number)
             case Kind.ARRAY:
-                return [encode(json_value(item)) for item in _nested(value, list)]
+                return _unless_empty(_array)
             case Kind.MAP:
-                return encode(json_value(_nested(value, dict)))
+                return _unless_empty(_map)
             case _:
-                return encode(json_value(value))
+                return tagged
 
     @property
-    def _takes_anything(self) -> bool:
-        return bool(self.kinds & Kind.STRING)
-
-    @property
-    def _own_patterns(self) -> tuple[strftime.Pattern, ...]:
-        return tuple(map(strftime.compile_pattern, self.date_formats))
-
-    @property
-    def _date_patterns(self) -> tuple[strftime.Pattern, ...]:
-        own = tuple(p for p in self._own_patterns if p.gives_date and not p.needs_time)
-        return own + tuple(map(strftime.compile_pattern, _DATE_FORMATS))
+    def _date_patterns(self) -> Sequence[strftime.Pattern]:
+        own = [p for p in self._patterns if p.gives_date and not p.needs_time]
+        return own + [strftime.compile_pattern(text) for text in _DATE_FORMATS]
 
     def _parse_date(self, text: str) -> dt.date | None:
         dates = (strftime.parse_date(text, pattern) for pattern in self._date_patterns)
         return next((date for date in dates if date), None)
 
     def _parse_datetime(self, text: str) -> dt.datetime | None:
-        parsers: list[Callable[[str], dt.datetime | None]] = [
-            *(partial(_parse_moment, pattern) for pattern in self._own_patterns),
-            strftime.parse_iso_datetime,
-            *(partial(_parse_moment, strftime.compile_pattern(f)) for f in _DATETIME_FORMATS),
-        ]
-        moments = (parse(text) for parse in parsers)
+        moments = chain(
+            (strftime.parse_datetime(text, pattern) for pattern in self._patterns),
+            (strftime.parse_iso_datetime(text) for _ in (1,)),
+            (
+                strftime.parse_datetime(text, strftime.compile_pattern(format))
+                for format in _DATETIME_FORMATS
+            ),
+        )
         return next((moment for moment in moments if moment), None)
 
 
@@ -211,23 +213,30 @@ _AS_THEY_ARE: dict[Kind, set[type]] = {
     Kind.FLOAT: {float},
     Kind.BOOL: {bool},
 }
+_READ_FROM_TEXT = {Kind.INT, Kind.FLOAT, Kind.BOOL, Kind.DATE, Kind.DATETIME, NUMERIC.kinds}
 
 
 def _fits(values: Sequence[Any], kinds: set[type]) -> bool:
     return int not in kinds or max(filter(None, values), default=0) <= MAX_INT
 
 
-def json_value(value: Any) -> Value:
-    """A value as JSON has it as a value of CXL: an int outside 64 bits is a float."""
+def tagged(value: Any) -> str | None:
+    """The tagged text of a value as JSON has it."""
+    text = encode(value)
+    return encode(_with_floats(value)) if text and _HUGE.search(text) else text
+
+
+def _with_floats(value: Any) -> Value:
+    """A value in which ints outside 64 bits are floats."""
     match value:
         case bool():
             return value
         case int():
             return value if MIN_INT <= value <= MAX_INT else float(value)
         case list():
-            return [json_value(item) for item in value]
+            return [_with_floats(item) for item in value]
         case dict():
-            return {key: json_value(item) for key, item in value.items()}
+            return {key: _with_floats(item) for key, item in value.items()}
         case _:
             return value  # type: ignore[no-any-return]
 
@@ -295,6 +304,15 @@ def _consists_of(texts: pa.Array, characters: bytes) -> bool:
 # Single values
 
 
+def _unless_empty(hold: Callable[[Any], Any]) -> Callable[[Any], Any]:
+    """An empty text is null in all columns that are not of strings."""
+    return lambda value: None if value == "" else hold(value)
+
+
+def _text(value: Any) -> str:
+    return value if isinstance(value, str) else orjson.dumps(value).decode()
+
+
 def _int(value: Any) -> int:
     match value:
         case bool():
@@ -313,27 +331,28 @@ def _int(value: Any) -> int:
 
 
 def _float(value: Any) -> float:
-    number = float(value) if isinstance(value, int | float) else None
-    if isinstance(value, str):
-        number = try_float(value)
+    match value:
+        case int() | float():
+            return float(value)
+        case str():
+            number = try_float(value)
+        case _:
+            number = None
     if number is None:
         raise Unfit
     return number
 
 
-def _number(value: Any) -> int | float:
+def _number(value: Any) -> str | None:
+    """The tagged text of a number; an int stays one."""
     match value:
         case int() | float():
-            number = json_value(value)
+            return tagged(int(value) if isinstance(value, bool) else value)
         case str():
             number = try_int(value)
-            if number is None:
-                number = try_float(value)
+            return encode(_float(value) if number is None else number)
         case _:
-            number = None
-    if not isinstance(number, int | float):
-        raise Unfit
-    return number
+            raise Unfit
 
 
 def _bool(value: Any) -> bool:
@@ -346,15 +365,19 @@ def _bool(value: Any) -> bool:
             raise Unfit
 
 
-def _moment(value: Any, parse: Callable[[str], dt.date | None]) -> dt.date:
+def _moment(parse: Callable[[str], dt.date | None], value: Any) -> dt.date:
     moment = parse(value) if isinstance(value, str) else None
     if moment is None:
         raise Unfit
     return moment
 
 
-def _parse_moment(pattern: strftime.Pattern, text: str) -> dt.datetime | None:
-    return strftime.parse_datetime(text, pattern)
+def _array(value: Any) -> list[str | None]:
+    return [tagged(item) for item in _nested(value, list)]
+
+
+def _map(value: Any) -> str | None:
+    return tagged(_nested(value, dict))
 
 
 def _nested(value: Any, kind: type) -> Any:

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import replace
-from pathlib import Path
+from itertools import pairwise
 
 import numpy as np
 import pyarrow as pa
@@ -27,7 +26,7 @@ from clinker.formats.read_spec import (
     arrow_type,
     delivered_schema,
 )
-from clinker.formats.rejecting import Rejection, assemble, find_rejections
+from clinker.formats.rejecting import Rejection, assemble, find_rejections, missing_columns
 from clinker.frozen import frozen
 
 _BATCH_RECORDS = 1 << 16
@@ -109,7 +108,7 @@ def _splits(
     bounds = [(start, header), *cuts]
     if bounds[-1][1] < total:
         bounds.append((file.size, total))
-    for (begin, before), (end, ended) in zip(bounds, bounds[1:], strict=False):
+    for (begin, before), (end, ended) in pairwise(bounds):
         yield Split(file, begin, end, before - header + 1, ended - before)
 
 
@@ -146,27 +145,27 @@ def _refuse_undeclared(file: InputFile, header: Sequence[str], declared: set[str
 def _warnings(
     spec: ReadSpec, files: Sequence[InputFile], headers: Sequence[Sequence[str]]
 ) -> Iterator[str]:
-    absent = [
-        (column.name, [file for file, header in zip(files, headers, strict=True)
-                       if header and column.name not in header])
+    absent = {
+        column.name: [
+            file
+            for file, header in zip(files, headers, strict=True)
+            if header and column.name not in header
+        ]
         for column in spec.columns
-    ]
-    listed = [_absence(name, missing_in, len(files)) for name, missing_in in absent if missing_in]
-    if listed:
-        yield f"source '{spec.source_name}': {'; '.join(listed)}: null in all of its records"
+    }
+    everywhere = [name for name, missing_in in absent.items() if len(missing_in) == len(files) > 0]
+    if everywhere:
+        yield missing_columns(spec.source_name, everywhere)
+    for name, missing_in in absent.items():
+        if missing_in and name not in everywhere:
+            more = f" and {len(missing_in) - 1} more" if len(missing_in) > 1 else ""
+            where = missing_in[0].path + more
+            yield f"source '{spec.source_name}' declares column '{name}', missing in {where}: null"
     for file, header in zip(files, headers, strict=True):
         repeated = sorted({name for name in header if header.count(name) > 1})
         if repeated:
             names = ", ".join(f"'{name}'" for name in repeated)
             yield f"{file.path}: the header names {names} more than once; the last one counts"
-
-
-def _absence(name: str, missing_in: Sequence[InputFile], files: int) -> str:
-    if len(missing_in) == files:
-        return f"declared column '{name}' is missing"
-    where = Path(missing_in[0].path).name
-    more = f" and {len(missing_in) - 1} more" if len(missing_in) > 1 else ""
-    return f"declared column '{name}' is missing in {where}{more}"
 
 
 # Reading
@@ -256,17 +255,15 @@ class _Conversion:
             value=row.text,
         )
 
-    def _origins(
-        self, text: bytes, rows: Rows, rejected: Sequence[int]
-    ) -> list[dict[str, Value]]:
+    def _origins(self, text: bytes, rows: Rows, rejected: Sequence[int]) -> list[dict[str, Value]]:
         """All cells of rejected records, also of columns that are not delivered."""
         every = list(self._places.values())
         if self._wanted != every:
             rows = self._reader.rows(text, len(self._header), every)
-        columns = [column.take(pa.array(rejected)).to_pylist() for column in rows.columns]
-        origins = [dict(zip(self._places, cells, strict=True)) for cells in zip(*columns)]
+        cells = pa.table(list(rows.columns), list(self._places))
+        origins: list[dict[str, Value]] = cells.take(pa.array(rejected)).to_pylist()
         ragged = {row.at: row for row in rows.ragged}
         for place, at in enumerate(rejected):
             if row := ragged.get(at):
-                origins[place] = dict(zip(self._header, self._reader.cells(row.text)))
+                origins[place] = dict(zip(self._header, self._reader.cells(row.text), strict=False))
         return origins

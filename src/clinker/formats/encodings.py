@@ -46,8 +46,11 @@ def is_one_byte(encoding: str) -> bool:
     return len(characters) == 256 and characters[:128].encode() == bytes(range(128))
 
 
-def text_start(stream: BinaryIO, path: str, encoding: str) -> int:
-    """Where the text of a file begins: behind the byte order mark of UTF-8."""
+def text_start(stream: BinaryIO, path: str, encoding: str, help: str | None = None) -> int:
+    """Where the text of a file begins: behind the byte order mark of UTF-8.
+
+    FormatError with `help` if the mark is one of another encoding.
+    """
     if not is_utf8(encoding):
         return 0
     stream.seek(0)
@@ -55,7 +58,8 @@ def text_start(stream: BinaryIO, path: str, encoding: str) -> int:
     for other, name in _MARKS.items():
         if mark.startswith(other):
             message = f"the file is {name.upper()}, not {encoding.upper()}"
-            raise FormatError(message, path, f"set 'encoding: {name}' in the source's options")
+            other_encoding = f"set 'encoding: {name}' in the source's options"
+            raise FormatError(message, path, help or other_encoding)
     return len(codecs.BOM_UTF8) if mark.startswith(codecs.BOM_UTF8) else 0
 
 

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import chain, islice
-from typing import Any, BinaryIO
+from typing import Any, BinaryIO, TypeAlias
 
 import numpy as np
+import orjson
 import pyarrow as pa
 
 from clinker.formats.coercion import Coercion, tagged
@@ -17,7 +18,6 @@ from clinker.formats.json_records import (
     document_records,
     find,
     line_records,
-    steps_of,
     unfolding,
 )
 from clinker.formats.read_spec import (
@@ -32,13 +32,14 @@ from clinker.formats.read_spec import (
     Split,
     delivered_schema,
 )
-from clinker.formats.rejecting import assemble, find_rejections
+from clinker.formats.rejecting import assemble, find_rejections, missing_columns
 from clinker.frozen import frozen
 
 _BLOCK_BYTES = 1 << 20
 # Python's garbage collector looks at all records that are alive, so there should not be many.
 _BATCH_RECORDS = 1 << 13
 _BLANK = 0x20
+_ONLY_UTF8 = "JSON files are UTF-8; convert it"
 _LF = 10
 
 
@@ -49,12 +50,249 @@ def take_inventory(
     spec: ReadSpec, dialect: JsonDialect, files: Sequence[InputFile], split_bytes: int
 ) -> Inventory:
     """Find out how the records are written, and cut large files between lines."""
-    absent = {column.name: steps_of(column.name)[-1:] for column in spec.columns}
-    surveys = [_survey(spec, dialect, file, split_bytes, absent) for file in files]
+    keys = _KeySearch(spec)
+    surveys = [_survey(spec, dialect, file, split_bytes, keys) for file in files]
     return Inventory(
         schema=delivered_schema(spec),
         undeclared=(),
         layouts=tuple(FileLayout(form=survey.form) for survey in surveys),
         splits=tuple(split for survey in surveys for split in survey.splits),
-        warnings=tuple(_warnings(spec, absent)) if any(s.splits for s in surveys) else (),
+        warnings=tuple(keys.warnings()),
     )
+
+
+@frozen
+class _Survey:
+    """How the records of a file are written, and its splits."""
+
+    form: JsonForm | None
+    splits: tuple[Split, ...]
+
+
+class _KeySearch:
+    """Looks for declared columns that no file mentions.
+
+    A key that occurs nowhere, not even in a text, is certainly missing; that takes no parsing.
+    """
+
+    def __init__(self, spec: ReadSpec) -> None:
+        self._source = spec.source_name
+        self._sought = {
+            column.name: orjson.dumps(column.name.split(".")[-1]) for column in spec.columns
+        }
+        self._looked = False
+
+    def look(self, text: bytes) -> None:
+        """Search a part of a file that holds whole lines."""
+        self._looked = True
+        for name, key in list(self._sought.items()):
+            if key in text:
+                del self._sought[name]
+
+    def warnings(self) -> Iterator[str]:
+        if self._sought and self._looked:
+            yield missing_columns(self._source, list(self._sought))
+
+
+def _survey(
+    spec: ReadSpec, dialect: JsonDialect, file: InputFile, split_bytes: int, keys: _KeySearch
+) -> _Survey:
+    with opened(file.path) as stream:
+        start = text_start(stream, file.path, "utf-8", _ONLY_UTF8)
+        head = _first_line(stream, start)
+        form = detect_form(dialect, head, file.path)
+        if form is None:
+            return _Survey(None, ())
+        if form == "ndjson":
+            return _Survey(form, tuple(_cut(stream, spec, file, start, split_bytes, keys)))
+        for block in _blocks_of_lines(stream, start):
+            keys.look(block)
+    return _Survey(form, (Split(file, start, file.size, 1),))
+
+
+def _first_line(stream: BinaryIO, start: int) -> bytes:
+    """The first line that is not blank."""
+    stream.seek(start)
+    for line in stream:
+        if not line.isspace():
+            return line
+    return b""
+
+
+def _cut(
+    stream: BinaryIO,
+    spec: ReadSpec,
+    file: InputFile,
+    start: int,
+    split_bytes: int,
+    keys: _KeySearch,
+) -> Iterator[Split]:
+    """Ranges of whole lines, each with the number of its first record."""
+    unfold = unfolding(spec.array_paths)
+    begin = offset = start
+    first_row = row = 1
+    for block in _blocks_of_lines(stream, start):
+        keys.look(block)
+        if unfold:
+            records = line_records(block, offset, file.path)
+            row += sum(1 for record in records for _ in unfold(record))
+        else:
+            row += _filled_lines(block)
+        offset += len(block)
+        if offset - begin >= split_bytes:
+            yield Split(file, begin, offset, first_row, row - first_row)
+            begin, first_row = offset, row
+    if offset > begin:
+        yield Split(file, begin, offset, first_row, row - first_row)
+
+
+def _blocks_of_lines(stream: BinaryIO, start: int) -> Iterator[bytes]:
+    stream.seek(start)
+    parts: list[bytes] = []
+    while block := stream.read(_BLOCK_BYTES):
+        end = block.rfind(b"\n") + 1
+        if end:
+            yield b"".join([*parts, block[:end]])
+            parts = []
+        parts.append(block[end:])
+    if rest := b"".join(parts):
+        yield rest
+
+
+def _filled_lines(block: bytes) -> int:
+    """How many lines are not blank."""
+    codes = np.frombuffer(block, np.uint8)
+    ends = np.flatnonzero(codes == _LF)
+    starts = np.concatenate([[0], ends + 1])
+    starts = starts[starts < len(codes)]
+    # Few lines begin with a blank, so each of these may be looked at.
+    doubtful = np.flatnonzero(codes[starts] <= _BLANK)
+    blank = sum(1 for at in doubtful if not _line_at(block, int(starts[at])).strip())
+    return len(starts) - blank
+
+
+def _line_at(block: bytes, start: int) -> bytes:
+    end = block.find(b"\n", start)
+    return block[start : end if end >= 0 else len(block)]
+
+
+# Reading
+
+
+def read_split(
+    spec: ReadSpec, dialect: JsonDialect, inventory: Inventory, split: Split
+) -> Iterator[pa.RecordBatch]:
+    """The records of a split in their order, the rejected ones among them."""
+    form = inventory.layouts[split.file.index].form
+    assert form is not None
+    path = split.file.path
+    with opened(path) as stream:
+        stream.seek(split.start)
+        data = stream.read(split.end - split.start)
+    if form == "ndjson":
+        records = line_records(data, split.start, path)
+    else:
+        records = document_records(data, form, dialect.record_path, path)
+    unfold = unfolding(spec.array_paths)
+    if unfold:
+        records = chain.from_iterable(map(unfold, records))
+    conversion = _Conversion(spec, inventory.schema, split.file)
+    row = split.first_row
+    while batch := list(islice(records, _BATCH_RECORDS)):
+        yield conversion.batch(batch, row)
+        row += len(batch)
+
+
+class _Conversion:
+    """Turns records of one file into batches."""
+
+    def __init__(self, spec: ReadSpec, schema: pa.Schema, file: InputFile) -> None:
+        self._spec = spec
+        self._schema = schema
+        self._file = file
+        self._columns = [
+            (column, tuple(column.name.split(".")), Coercion(column.type, spec.date_formats))
+            for column in spec.needed_columns
+        ]
+        self._declared: frozenset[str] = frozenset(column.name for column in spec.columns)
+        self._tree = _tree_of(self._declared)
+
+    def batch(self, records: Sequence[Record], first_row: int) -> pa.RecordBatch:
+        raw = {column.name: _values(records, steps) for column, steps, _ in self._columns}
+        coerced = [
+            (column, coercion.column_from_values(raw[column.name]))
+            for column, _, coercion in self._columns
+        ]
+        values = {column.name: result.values for column, result in coerced}
+        if self._spec.undeclared == "reject":
+            self._refuse_undeclared(records, first_row)
+        elif self._spec.undeclared == "keep":
+            values[WIDENED] = pa.array(
+                [tagged(rest) if rest else None for rest in map(self._undeclared, records)],
+                pa.string(),
+            )
+        return assemble(
+            self._spec,
+            self._schema,
+            self._file.position(first_row),
+            len(records),
+            values,
+            find_rejections(coerced, lambda column, at: raw[column.name][at]),
+            lambda rejected: [records[at] for at in rejected],
+        )
+
+    def _undeclared(self, record: Record) -> Record | None:
+        if record.keys() <= self._declared:
+            return None
+        return _without(record, self._tree)
+
+    def _refuse_undeclared(self, records: Sequence[Record], first_row: int) -> None:
+        for row, record in enumerate(records, first_row):
+            if rest := self._undeclared(record):
+                raise FormatError(
+                    f"record {row} has the field '{_first_path(rest)}', "
+                    "which the schema does not declare",
+                    self._file.path,
+                    "declare it, or set 'on_unmapped: {mode: drop}' or 'auto_widen'",
+                )
+
+
+def _values(records: Sequence[Record], steps: tuple[str, ...]) -> list[Any]:
+    if len(steps) == 1:
+        name = steps[0]
+        return [record.get(name) for record in records]
+    return [find(record, steps) for record in records]
+
+
+_Tree: TypeAlias = dict[str, "_Tree"]
+
+
+def _tree_of(names: Iterable[str]) -> _Tree:
+    """Declared columns by their keys; a column whose name has dots is found under both forms."""
+    tree: _Tree = {}
+    for name in names:
+        branch = tree
+        for step in name.split("."):
+            branch = branch.setdefault(step, {})
+        tree.setdefault(name, {})
+    return tree
+
+
+def _without(record: Record, tree: _Tree) -> Record:
+    """What remains of a record when the declared columns are taken away."""
+    rest = {}
+    for key, value in record.items():
+        branch = tree.get(key)
+        if branch is None:
+            rest[key] = value
+        elif branch and isinstance(value, dict):
+            if inner := _without(value, branch):
+                rest[key] = inner
+        elif branch and value is not None:
+            rest[key] = value
+    return rest
+
+
+def _first_path(record: Record) -> str:
+    key, value = next(iter(record.items()))
+    return f"{key}.{_first_path(value)}" if isinstance(value, dict) and value else key

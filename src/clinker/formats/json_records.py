@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Iterator, Sequence
 from itertools import chain
 from typing import Any, TypeAlias
@@ -14,12 +13,13 @@ from clinker.formats.read_spec import ArrayPath, FormatError, JsonDialect, JsonF
 
 Record: TypeAlias = dict[str, Any]
 _KINDS = {list: "an array", str: "a text", bool: "a boolean", type(None): "null"}
-_PATH = re.compile(r"[^./]+")
 
 
 def steps_of(path: str) -> tuple[str, ...]:
     """The keys that `$.a.b`, `a.b` or `/a/b` lead through."""
-    return tuple(_PATH.findall(path.removeprefix("$")))
+    if path.startswith("/"):
+        return tuple(path.strip("/").split("/"))
+    return tuple(path.removeprefix("$").strip(".").split("."))
 
 
 # Finding records
@@ -59,13 +59,31 @@ def line_records(data: bytes, start: int, path: str) -> Iterator[Record]:
             try:
                 record = orjson.loads(line)
             except orjson.JSONDecodeError as problem:
-                where = f"line {_line_number(path, offset)}, column {problem.colno}"
-                raise FormatError(f"{where}: {problem.msg}", path, _line_help(line)) from None
+                number = _line_number(path, offset)
+                raise _malformed(problem, line, path, number, _line_help(line)) from None
             if type(record) is not dict:
                 where = f"line {_line_number(path, offset)}"
                 raise _no_object(where, record, path, _line_help(line))
             yield record
         offset += len(line) + 1
+
+
+def _malformed(
+    problem: orjson.JSONDecodeError,
+    text: bytes,
+    path: str,
+    line: int = 1,
+    help: str | None = None,
+) -> FormatError:
+    """What is wrong with JSON text that begins on the given line."""
+    try:
+        text.decode()
+    except UnicodeDecodeError as undecodable:
+        line += text.count(b"\n", 0, undecodable.start)
+        found = text[undecodable.start]
+        return FormatError(f"line {line}: byte 0x{found:02X} is not UTF-8", path)
+    where = f"line {line + problem.lineno - 1}, column {problem.colno}"
+    return FormatError(f"{where}: {problem.msg}", path, help)
 
 
 def _line_help(line: bytes) -> str | None:
@@ -86,8 +104,7 @@ def document_records(
     try:
         document = orjson.loads(data)
     except orjson.JSONDecodeError as problem:
-        where = f"line {problem.lineno}, column {problem.colno}"
-        raise FormatError(f"{where}: {problem.msg}", path) from None
+        raise _malformed(problem, data, path) from None
     found = _followed(document, record_path, path) if record_path else document
     if form == "array" and not isinstance(found, list):
         help = "leave out 'format', or set it to 'object' or 'ndjson'"
@@ -151,9 +168,7 @@ def _explode(path: ArrayPath) -> Callable[[Record], Sequence[Record]]:
             return (record,)
         without = _replaced(record, steps, ())
         return [
-            without | element
-            if isinstance(element, dict)
-            else _replaced(record, steps, (element,))
+            without | element if isinstance(element, dict) else _replaced(record, steps, (element,))
             for element in elements
         ]
 
@@ -177,7 +192,7 @@ def _join(path: ArrayPath) -> Callable[[Record], Sequence[Record]]:
 
 
 def find(record: Record, steps: Sequence[str]) -> Any:
-    """The value of a column: a key with dots in it counts before a path."""
+    """The value at a path, null if there is none; a key with dots in it counts before that."""
     whole = ".".join(steps)
     if whole in record:
         return record[whole]

@@ -147,11 +147,11 @@ class Inventory:
     warnings: tuple[str, ...] = field(default=())
 
 
-def arrow_type(type: Type) -> pa.DataType:
+def arrow_type(of: Type) -> pa.DataType:
     """How values of a type are held: natively if they are of one kind, otherwise as tagged text."""
-    kinds = type.without_null().kinds
+    kinds = of.without_null().kinds
     if kinds == Kind.ARRAY:
-        element = type.element
+        element = of.element
         return pa.list_(arrow_type(element) if element else pa.string())
     return _NATIVE.get(kinds, pa.string())
 

@@ -1,4 +1,4 @@
-"""Reading the files of a source: first an inventory of what is there, then each split on its own."""
+"""Reading the files of a source: first an inventory of what is there, then each split by itself."""
 
 from __future__ import annotations
 

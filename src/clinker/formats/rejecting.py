@@ -1,4 +1,4 @@
-"""Records that a source rejects: they stay in the flow as data, with the reason instead of values."""
+"""Records that a source rejects stay in the flow as data, with the reason instead of values."""
 
 from __future__ import annotations
 
@@ -60,6 +60,13 @@ def missing_value(column: Column) -> Rejection:
     )
 
 
+def missing_columns(source: str, names: Sequence[str]) -> str:
+    """The warning about declared columns that the files of a source do not have."""
+    listed = ", ".join(f"'{name}'" for name in names)
+    what = "columns" if len(names) > 1 else "column"
+    return f"source '{source}' declares {what} {listed}, which its files do not have: null"
+
+
 def find_rejections(
     columns: Sequence[tuple[Column, Coerced]], raw: Callable[[Column, int], Any]
 ) -> dict[int, Rejection]:
@@ -89,7 +96,10 @@ def assemble(
     rejections: Mapping[int, Rejection],
     origin: Callable[[Sequence[int]], Sequence[Mapping[str, Value]]],
 ) -> pa.RecordBatch:
-    """A batch of `count` records from position `start` on; `origin` tells what the file holds for rejected records."""
+    """A batch of `count` records from position `start` on.
+
+    `origin` tells what the file holds for the rejected ones.
+    """
     delivered = {POSITION: pa.array(np.arange(start, start + count, dtype=np.int64))}
     if rejections:
         rows = sorted(rejections)

@@ -5,14 +5,21 @@ from __future__ import annotations
 import datetime as dt
 import math
 from collections.abc import Iterable, Mapping, Sequence
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 import pyarrow as pa
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql.types import StructField, StructType
 
 from clinker.cxl import typed
-from clinker.cxl.evaluate import Frame, Record, Surroundings, compile_expression
+from clinker.cxl.evaluate import (
+    DEFAULT_MAX_EXPANSION,
+    Frame,
+    Record,
+    RowProgram,
+    Surroundings,
+    compile_expression,
+)
 from clinker.cxl.failure import Failure
 from clinker.cxl.parser import parse_expression
 from clinker.cxl.resolve import Context, Row
@@ -21,9 +28,11 @@ from clinker.cxl.types import ANY, BOOL, Kind, Type
 from clinker.cxl.values import Value, kind_of
 from clinker.diagnostics import Source
 from clinker.diagnostics.render import render_text
-from clinker.engine.expressions import Compiler, ForeignColumns, literal, representation
-from clinker.engine.expressions.arrow_value import from_values, to_values
+from clinker.engine.expressions import Compiler, ForeignColumns, Scope, literal, representation
+from clinker.engine.expressions.arrow_value import arrow_type, from_values, to_values
+from clinker.engine.expressions.foreign import META
 from clinker.engine.expressions.frames import spark_type, with_layers
+from clinker.engine.expressions.rows import RowSql, compile_row_program
 
 NOON = dt.datetime(2024, 2, 29, 12, 30, 15, 250_000)
 
@@ -132,6 +141,126 @@ def on_spark(
     return outcomes
 
 
+class Dropped:
+    """Stands for a record that was filtered out."""
+
+    def __repr__(self) -> str:
+        return "DROPPED"
+
+
+DROPPED = Dropped()
+RowOutcome: TypeAlias = "list[tuple[dict[str, Value], dict[str, Value]]] | Failed | Dropped"
+"""The records given for one, their fields and metadata, or why there are none."""
+
+
+def programs_on_spark(
+    spark: SparkSession,
+    programs: Sequence[typed.Program],
+    records: Sequence[Record],
+    schema: Mapping[str, Type],
+    system: SystemValues | None = None,
+    max_expansion: int = DEFAULT_MAX_EXPANSION,
+) -> list[list[RowOutcome]]:
+    """What becomes of each record under each program; `distinct` lets every record pass."""
+    scope = Scope()
+    compiled = [
+        compile_row_program(program, Compiler(NamedColumns(system), scope), max_expansion)
+        for program in programs
+    ]
+    texts = [text for rows in compiled for text in rows.texts()]
+    frame = with_layers(data_frame(spark, records, schema), scope.layers(*texts))
+    names = {text: f"r{at}" for at, text in enumerate(dict.fromkeys(texts))}
+    selections = [f"{text} AS `{name}`" for text, name in names.items()]
+    table = frame.selectExpr("`$row`", *selections).toArrow().sort_by("$row")
+    columns = {text: table.column(name) for text, name in names.items()}
+    return [
+        _row_outcomes(program, rows, columns, len(records))
+        for program, rows in zip(programs, compiled, strict=True)
+    ]
+
+
+def _row_outcomes(
+    program: typed.Program, rows: RowSql, columns: Mapping[str, pa.ChunkedArray], count: int
+) -> list[RowOutcome]:
+    given = _given_records(program, rows, columns, count)
+    outcomes: list[RowOutcome] = []
+    for row in range(count):
+        outcome: RowOutcome = given[row]
+        for stage in rows.stages:
+            if stage.fails and columns[stage.fails][row].as_py():
+                outcome = FAILED
+                break
+            if stage.keeps and not columns[stage.keeps][row].as_py():
+                outcome = DROPPED
+                break
+        outcomes.append(outcome)
+    return outcomes
+
+
+def _given_records(
+    program: typed.Program, rows: RowSql, columns: Mapping[str, pa.ChunkedArray], count: int
+) -> list[list[tuple[dict[str, Value], dict[str, Value]]]]:
+    fields, meta = program.fields_written, program.meta_written
+    if rows.records is None:
+        held = {n: to_values(columns[rows.values[n]], t) for n, t in fields.items()}
+        held_meta = {n: to_values(columns[rows.meta[n]], t) for n, t in meta.items()}
+        return [
+            [
+                (
+                    {name: values[row] for name, values in held.items()},
+                    {name: values[row] for name, values in held_meta.items()},
+                )
+            ]
+            for row in range(count)
+        ]
+    given: list[list[tuple[dict[str, Value], dict[str, Value]]]] = []
+    for item in columns[rows.records].to_pylist():
+        given.append(
+            [
+                (
+                    {name: _one(struct[name], type_) for name, type_ in fields.items()},
+                    {name: _one(struct[META + name], type_) for name, type_ in meta.items()},
+                )
+                for struct in item
+            ]
+        )
+    return given
+
+
+def _one(item: Any, type_: Type) -> Value:
+    (value,) = to_values(pa.array([item], arrow_type(representation(type_))), type_)
+    return value
+
+
+def programs_on_interpreter(
+    program: typed.Program,
+    records: Sequence[Record],
+    system: SystemValues | None = None,
+    max_expansion: int = DEFAULT_MAX_EXPANSION,
+) -> list[RowOutcome]:
+    surroundings = Surroundings(system or {}, clock=lambda: NOON, max_expansion=max_expansion)
+    outcomes: list[RowOutcome] = []
+    for record in records:
+        try:
+            outcome = RowProgram(program, surroundings).run(record)
+        except Failure:
+            outcomes.append(FAILED)
+            continue
+        if outcome.dropped:
+            outcomes.append(DROPPED)
+            continue
+        outcomes.append(
+            [
+                (
+                    {name: emitted.fields.get(name) for name in program.fields_written},
+                    {name: emitted.meta.get(name) for name in program.meta_written},
+                )
+                for emitted in outcome.records
+            ]
+        )
+    return outcomes
+
+
 def on_interpreter(
     expr: typed.Expr, records: Sequence[Record], system: SystemValues | None = None
 ) -> list[Outcome]:
@@ -190,7 +319,7 @@ def fingerprint(outcome: object) -> str:
     """A text that is the same for values that are the same to the last bit, NaN included."""
     if isinstance(outcome, float) and math.isnan(outcome):
         return "nan"
-    if isinstance(outcome, list):
+    if isinstance(outcome, list | tuple):
         return "[" + ", ".join(map(fingerprint, outcome)) + "]"
     if isinstance(outcome, dict):
         return repr([(key, fingerprint(value)) for key, value in outcome.items()])

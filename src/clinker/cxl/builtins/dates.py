@@ -4,15 +4,19 @@ from __future__ import annotations
 
 import datetime as dt
 from calendar import monthrange
+from collections.abc import Callable
 from typing import TypeVar
 
 from clinker.cxl.builtins.declare import LiteralProblem, Param, method
 from clinker.cxl.failure import Failure, FailureKind
+from clinker.cxl.sql import NotNative, Operand, Sql, SqlCall
 from clinker.cxl.strftime import PatternError, check_format, compile_pattern, format_value
+from clinker.cxl.strftime_sql import format_sql
 from clinker.cxl.types import DATE, DATETIME, INT, STRING, Kind, Type
 from clinker.cxl.values import midnight
 
 _DATED = DATE | DATETIME
+_EPOCH = dt.date(1970, 1, 1)
 _ONE_DAY = dt.timedelta(days=1)
 _MONTHS_PER_YEAR = 12
 
@@ -22,7 +26,7 @@ _Day = TypeVar("_Day", bound=dt.date)
 # Components
 
 
-@method("year", _DATED, INT, iso_text=True)
+@method("year", _DATED, INT, iso_text=True, sql="cast(year({self}) as bigint)")
 def year(value: dt.date) -> int:
     """The year.
 
@@ -38,7 +42,7 @@ def year(value: dt.date) -> int:
     return value.year
 
 
-@method("month", _DATED, INT, iso_text=True)
+@method("month", _DATED, INT, iso_text=True, sql="cast(month({self}) as bigint)")
 def month(value: dt.date) -> int:
     """The month, 1 to 12.
 
@@ -50,7 +54,7 @@ def month(value: dt.date) -> int:
     return value.month
 
 
-@method("day", _DATED, INT, iso_text=True)
+@method("day", _DATED, INT, iso_text=True, sql="cast(day({self}) as bigint)")
 def day(value: dt.date) -> int:
     """The day of the month, 1 to 31.
 
@@ -66,7 +70,16 @@ def _time_component(receiver: Type, _: tuple[Type, ...]) -> Type:
     return INT if receiver.only(Kind.DATETIME) else INT.nullable()
 
 
-@method("hour", _DATED, _time_component, iso_text=True)
+def _time_component_sql(function: str) -> Callable[[SqlCall], Sql]:
+    def form(call: SqlCall) -> Sql:
+        if call.receiver.type.only(Kind.DATE):
+            return Sql("cast(null as bigint)")
+        return Sql(f"cast({function}({call.receiver.text}) as bigint)")
+
+    return form
+
+
+@method("hour", _DATED, _time_component, iso_text=True, sql=_time_component_sql("hour"))
 def hour(value: dt.date) -> int | None:
     """The hour of a DateTime, 0 to 23; null for a Date, which has no time of day.
 
@@ -80,7 +93,7 @@ def hour(value: dt.date) -> int | None:
     return value.hour if isinstance(value, dt.datetime) else None
 
 
-@method("minute", _DATED, _time_component, iso_text=True)
+@method("minute", _DATED, _time_component, iso_text=True, sql=_time_component_sql("minute"))
 def minute(value: dt.date) -> int | None:
     """The minute of a DateTime, 0 to 59; null for a Date, which has no time of day.
 
@@ -92,7 +105,7 @@ def minute(value: dt.date) -> int | None:
     return value.minute if isinstance(value, dt.datetime) else None
 
 
-@method("second", _DATED, _time_component, iso_text=True)
+@method("second", _DATED, _time_component, iso_text=True, sql=_time_component_sql("second"))
 def second(value: dt.date) -> int | None:
     """The second of a DateTime, 0 to 59; null for a Date, which has no time of day.
 
@@ -125,7 +138,41 @@ def _plus_months(value: dt.date, months: int) -> dt.date | None:
     return _in_month(value, year, month + 1)
 
 
-@method("add_days", _DATED, _moved, params=[Param("n", INT)], iso_text=True)
+def _steps_sql(n: Operand | None, farthest: int) -> str:
+    """As many steps as asked for, or as lead out of the calendar wherever one starts.
+
+    The latter for null, too, so that the result is null.
+    """
+    assert n
+    return f"cast(greatest(least({n.text}, {farthest}L), -{farthest}L) as int)"
+
+
+def _add_days_sql(call: SqlCall) -> Sql:
+    x = call.receiver.text
+    days = call.bind(_steps_sql(call.arg("n"), (dt.date.max - dt.date.min).days + 1))
+    first, last = ((end - _EPOCH).days for end in (dt.date.min, dt.date.max))
+    exists = f"unix_date(cast({x} as date)) + {days} between {first} and {last}"
+    is_date = call.receiver.type.only(Kind.DATE)
+    moved = f"date_add({x}, {days})" if is_date else f"timestampadd(day, {days}, {x})"
+    return Sql(f"if({exists}, {moved}, null)")
+
+
+def _add_months_sql(months_per_step: int) -> Callable[[SqlCall], Sql]:
+    def form(call: SqlCall) -> Sql:
+        x = call.receiver.text
+        first, last = dt.MINYEAR * _MONTHS_PER_YEAR, (dt.MAXYEAR + 1) * _MONTHS_PER_YEAR - 1
+        steps = _steps_sql(call.arg("n"), (last + 1) // months_per_step)
+        months = call.bind(f"{steps} * {months_per_step}")
+        position = f"year({x}) * {_MONTHS_PER_YEAR} + month({x}) - 1"
+        exists = f"{position} + {months} between {first} and {last}"
+        is_date = call.receiver.type.only(Kind.DATE)
+        moved = f"add_months({x}, {months})" if is_date else f"timestampadd(month, {months}, {x})"
+        return Sql(f"if({exists}, {moved}, null)")
+
+    return form
+
+
+@method("add_days", _DATED, _moved, params=[Param("n", INT)], iso_text=True, sql=_add_days_sql)
 def add_days(value: dt.date, n: int) -> dt.date | None:
     """The date `n` days later, or earlier if `n` is negative; a DateTime keeps its time of day.
 
@@ -154,7 +201,9 @@ def add_days(value: dt.date, n: int) -> dt.date | None:
         return None
 
 
-@method("add_months", _DATED, _moved, params=[Param("n", INT)], iso_text=True)
+@method(
+    "add_months", _DATED, _moved, params=[Param("n", INT)], iso_text=True, sql=_add_months_sql(1)
+)
 def add_months(value: dt.date, n: int) -> dt.date | None:
     """The date `n` months later, or earlier if `n` is negative; a DateTime keeps its time of day.
 
@@ -177,7 +226,14 @@ def add_months(value: dt.date, n: int) -> dt.date | None:
     return _plus_months(value, n)
 
 
-@method("add_years", _DATED, _moved, params=[Param("n", INT)], iso_text=True)
+@method(
+    "add_years",
+    _DATED,
+    _moved,
+    params=[Param("n", INT)],
+    iso_text=True,
+    sql=_add_months_sql(_MONTHS_PER_YEAR),
+)
 def add_years(value: dt.date, n: int) -> dt.date | None:
     """The date `n` years later, or earlier if `n` is negative; a DateTime keeps its time of day.
 
@@ -199,7 +255,33 @@ def add_years(value: dt.date, n: int) -> dt.date | None:
 # Differences
 
 
-@method("diff_days", _DATED, INT, params=[Param("other", _DATED, iso_text=True)], iso_text=True)
+def _instants_sql(call: SqlCall) -> tuple[str, str]:
+    """The receiver and the other date, both as instants if one of them is."""
+    other = call.arg("other")
+    assert other
+    operands = (call.receiver, other)
+    if all(operand.type.only(Kind.DATE) for operand in operands):
+        return call.receiver.text, other.text
+    value, other_value = (
+        f"cast({operand.text} as timestamp_ntz)" if operand.type.only(Kind.DATE) else operand.text
+        for operand in operands
+    )
+    return call.bind(value), call.bind(other_value)
+
+
+def _diff_days_sql(call: SqlCall) -> Sql:
+    value, other = _instants_sql(call)
+    return Sql(f"timestampdiff(day, {other}, {value})")
+
+
+@method(
+    "diff_days",
+    _DATED,
+    INT,
+    params=[Param("other", _DATED, iso_text=True)],
+    iso_text=True,
+    sql=_diff_days_sql,
+)
 def diff_days(value: dt.date, other: dt.date) -> int:
     """The whole days from `other` to the receiver, negative if the receiver is the earlier one.
 
@@ -232,7 +314,30 @@ def _months_between(value: dt.date, other: dt.date) -> int:
     return years * _MONTHS_PER_YEAR + months - incomplete
 
 
-@method("diff_months", _DATED, INT, params=[Param("other", _DATED, iso_text=True)], iso_text=True)
+def _months_between_sql(call: SqlCall) -> str:
+    value, other = _instants_sql(call)
+    earlier, later = call.bind(f"least({value}, {other})"), call.bind(f"greatest({value}, {other})")
+    months = call.bind(
+        f"(year({later}) - year({earlier})) * {_MONTHS_PER_YEAR} + month({later}) - month({earlier})"
+    )
+    incomplete = f"if(timestampadd(month, {months}, {earlier}) > {later}, 1, 0)"
+    # Null if one of them is, though there are an earlier and a later one.
+    sign = f"case when {value} < {other} then -1L when {value} >= {other} then 1L end"
+    return f"{sign} * ({months} - {incomplete})"
+
+
+def _diff_months_sql(call: SqlCall) -> Sql:
+    return Sql(_months_between_sql(call))
+
+
+@method(
+    "diff_months",
+    _DATED,
+    INT,
+    params=[Param("other", _DATED, iso_text=True)],
+    iso_text=True,
+    sql=_diff_months_sql,
+)
 def diff_months(value: dt.date, other: dt.date) -> int:
     """The whole months from `other` to the receiver, negative if the receiver is the earlier one.
 
@@ -260,7 +365,18 @@ def diff_months(value: dt.date, other: dt.date) -> int:
     return _months_between(value, other)
 
 
-@method("diff_years", _DATED, INT, params=[Param("other", _DATED, iso_text=True)], iso_text=True)
+def _diff_years_sql(call: SqlCall) -> Sql:
+    return Sql(f"({_months_between_sql(call)}) div {_MONTHS_PER_YEAR}")
+
+
+@method(
+    "diff_years",
+    _DATED,
+    INT,
+    params=[Param("other", _DATED, iso_text=True)],
+    iso_text=True,
+    sql=_diff_years_sql,
+)
 def diff_years(value: dt.date, other: dt.date) -> int:
     """The whole years from `other` to the receiver, negative if the receiver is the earlier one.
 
@@ -294,6 +410,17 @@ def _check_format(text: str, receiver: Type) -> None:
         raise LiteralProblem(str(problem), problem.offset) from None
 
 
+def _format_date_sql(call: SqlCall) -> Sql:
+    format = call.arg("format")
+    assert format
+    if not isinstance(format.value, str):
+        raise NotNative
+    pattern = compile_pattern(format.value)
+    if pattern.needs_time and call.receiver.type.only(Kind.DATE):
+        return Sql("cast(null as string)", f"{call.receiver.text} is not null")
+    return Sql(format_sql(call.receiver.text, pattern))
+
+
 @method(
     "format_date",
     _DATED,
@@ -301,6 +428,7 @@ def _check_format(text: str, receiver: Type) -> None:
     params=[Param("format", STRING, check=_check_format)],
     fails=[FailureKind.INVALID_FORMAT],
     iso_text=True,
+    sql=_format_date_sql,
 )
 def format_date(value: dt.date, format: str) -> str:
     """Prints a date with strftime specifiers such as `%Y`, `%m` and `%d`; names are English.

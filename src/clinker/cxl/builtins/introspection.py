@@ -3,11 +3,30 @@
 from __future__ import annotations
 
 from clinker.cxl.builtins.declare import Param, method, same_as_receiver
-from clinker.cxl.types import ANY, BOOL, STRING, Type, unify
+from clinker.cxl.sql import Sql, SqlCall
+from clinker.cxl.types import ANY, BOOL, KIND_NAMES, STRING, Kind, Type, unify
 from clinker.cxl.values import Value, kind_name
 
 
-@method("type_of", ANY, STRING, takes_null=True)
+def _type_of_sql(call: SqlCall) -> Sql:
+    value, type_ = call.receiver.text, call.receiver.type
+    kinds = type_.kinds & ~Kind.NULL
+    name = f"'{KIND_NAMES[kinds]}'" if len(kinds) == 1 else _tagged_kind_sql(value)
+    if type_.is_null:
+        return Sql("'Null'")
+    return Sql(f"if({value} is null, 'Null', {name})" if type_.may_be_null else name)
+
+
+def _tagged_kind_sql(tagged: str) -> str:
+    return (
+        f"case left({tagged}, 1) when '\"' then 'String' when '[' then 'Array' when '{{' then 'Map'"
+        f" when 't' then 'Bool' when 'f' then 'Bool'"
+        f" when '@' then if(length({tagged}) = length('@2024-01-15'), 'Date', 'DateTime')"
+        f" else if({tagged} rlike '[.IN]', 'Float', 'Int') end"
+    )
+
+
+@method("type_of", ANY, STRING, takes_null=True, sql=_type_of_sql, sql_takes_tagged=True)
 def type_of(value: Value) -> str:
     """The name of the value's type; null has the type `Null`.
 
@@ -33,7 +52,7 @@ def type_of(value: Value) -> str:
     return kind_name(value)
 
 
-@method("is_null", ANY, BOOL, takes_null=True)
+@method("is_null", ANY, BOOL, takes_null=True, sql="({self} is null)", sql_takes_tagged=True)
 def is_null(value: Value) -> bool:
     """Whether the value is null. An empty text is not null.
 
@@ -47,7 +66,19 @@ def is_null(value: Value) -> bool:
     return value is None
 
 
-@method("is_empty", ANY, BOOL, takes_null=True)
+def _is_empty_sql(call: SqlCall) -> Sql:
+    value, type_ = call.receiver.text, call.receiver.type
+    kinds = type_.kinds & ~Kind.NULL
+    if kinds == Kind.STRING:
+        return Sql(f"({value} is null or {value} = '')")
+    if kinds == Kind.ARRAY:
+        return Sql(f"({value} is null or array_size({value}) = 0)")
+    if len(kinds) > 1:
+        return Sql(f"({value} is null or {value} in ('\"', '[]'))")
+    return Sql(f"({value} is null)")
+
+
+@method("is_empty", ANY, BOOL, takes_null=True, sql=_is_empty_sql, sql_takes_tagged=True)
 def is_empty(value: Value) -> bool:
     """Whether the value is null, an empty text or an empty array. A map is never empty.
 
@@ -100,6 +131,8 @@ def catch(value: Value, fallback: Value) -> Value:
     same_as_receiver,
     params=[Param("label", STRING, takes_null=True)],
     takes_null=True,
+    sql="{self}",
+    sql_takes_tagged=True,
 )
 def debug(value: Value, _label: str | None) -> Value:
     """The value itself; when tracing is on, it is logged under `label`, null included.

@@ -3,7 +3,12 @@
 from __future__ import annotations
 
 from clinker.cxl.builtins.declare import method
+from clinker.cxl.sql import Sql, SqlCall
 from clinker.cxl.types import STRING
+
+# What names nothing at the end of a path. It is looked for only where such a part begins, and
+# possessively: one pass without recursion, however many slashes there are.
+_NAMELESS_END = r"(?<!/|/\.)(?:/\.?)++\z"
 
 
 def _trimmed(path: str) -> str:
@@ -20,7 +25,57 @@ def _stem_and_extension(name: str) -> tuple[str, str | None]:
     return (stem, extension) if dot and stem else (name, None)
 
 
-@method("file_name", STRING, STRING.nullable())
+def _trimmed_sql(path: str) -> str:
+    trimmed = f"regexp_replace({path}, r'{_NAMELESS_END}', '')"
+    return f"if(endswith({path}, '/') or endswith({path}, '/.'), {trimmed}, {path})"
+
+
+def _last_name_sql(call: SqlCall, trimmed: str) -> str:
+    name = call.bind(f"substring_index({trimmed}, '/', -1)")
+    return f"if({name} in ('', '.', '..'), null, {name})"
+
+
+def _parent_sql_text(call: SqlCall) -> str:
+    trimmed = call.bind(_trimmed_sql(call.receiver.text))
+    name = f"substring_index({trimmed}, '/', -1)"
+    directory = call.bind(f"left({trimmed}, length({trimmed}) - length({name}) - 1)")
+    above = call.bind(_trimmed_sql(directory))
+    return (
+        f"case when {trimmed} = '' then null when not contains({trimmed}, '/') then ''"
+        f" when {above} = '' then '/' else {above} end"
+    )
+
+
+def _file_name_sql(call: SqlCall) -> Sql:
+    return Sql(_last_name_sql(call, call.bind(_trimmed_sql(call.receiver.text))))
+
+
+def _parent_sql(call: SqlCall) -> Sql:
+    return Sql(_parent_sql_text(call))
+
+
+def _parent_name_sql(call: SqlCall) -> Sql:
+    return Sql(_last_name_sql(call, call.bind(_parent_sql_text(call))))
+
+
+def _file_stem_sql(call: SqlCall) -> Sql:
+    name, _, length = _stem_and_extension_sql(call)
+    return Sql(f"if({length} > 0, left({name}, {length}), {name})")
+
+
+def _extension_sql(call: SqlCall) -> Sql:
+    _, extension, length = _stem_and_extension_sql(call)
+    return Sql(f"if({length} > 0, {extension}, null)")
+
+
+def _stem_and_extension_sql(call: SqlCall) -> tuple[str, str, str]:
+    """The last name, what follows its last dot, and the length of what precedes that dot."""
+    name = call.bind(_file_name_sql(call).text)
+    extension = f"substring_index({name}, '.', -1)"
+    return name, extension, f"length({name}) - length({extension}) - 1"
+
+
+@method("file_name", STRING, STRING.nullable(), sql=_file_name_sql)
 def file_name(path: str) -> str | None:
     """The last name of a path, with its extension. Null where there is none.
 
@@ -41,7 +96,7 @@ def file_name(path: str) -> str | None:
     return None if name in ("", ".", "..") else name
 
 
-@method("file_stem", STRING, STRING.nullable())
+@method("file_stem", STRING, STRING.nullable(), sql=_file_stem_sql)
 def file_stem(path: str) -> str | None:
     """The last name of a path, without its last extension.
 
@@ -60,7 +115,7 @@ def file_stem(path: str) -> str | None:
     return None if name is None else _stem_and_extension(name)[0]
 
 
-@method("extension", STRING, STRING.nullable())
+@method("extension", STRING, STRING.nullable(), sql=_extension_sql)
 def extension(path: str) -> str | None:
     """What follows the last dot of the last name; null when the name has no extension.
 
@@ -81,7 +136,7 @@ def extension(path: str) -> str | None:
     return None if name is None else _stem_and_extension(name)[1]
 
 
-@method("parent", STRING, STRING.nullable())
+@method("parent", STRING, STRING.nullable(), sql=_parent_sql)
 def parent(path: str) -> str | None:
     """The directory a path lies in: empty for a lone name, null for the root.
 
@@ -105,7 +160,7 @@ def parent(path: str) -> str | None:
     return _trimmed(directory) or slash
 
 
-@method("parent_name", STRING, STRING.nullable())
+@method("parent_name", STRING, STRING.nullable(), sql=_parent_name_sql)
 def parent_name(path: str) -> str | None:
     """The name of the directory a path lies in, without what leads to it.
 

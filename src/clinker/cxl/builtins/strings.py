@@ -43,8 +43,8 @@ _LATER_CAPITALS = {
 }
 _LATER_SMALL_LETTERS = {capital: small for small, capital in _LATER_CAPITALS.items()}
 
-# Texts are taken apart here without regard to their size: Spark counts in 32 bits.
-_MOST_CHARACTERS = 2_147_483_647
+# More than any text in Spark has, where positions must fit 32 bits.
+_MOST_CHARACTERS = 2_147_483_646
 _CHARACTERS_SQL = "regexp_extract_all({}, '(?s).', 0)"
 
 
@@ -232,11 +232,12 @@ def _count_sql(count: str) -> str:
 
 def _substring_sql(call: SqlCall) -> Sql:
     text, start, length = call.receiver.text, _given(call, "start"), call.arg("length")
-    rest = f"right({text}, greatest(length({text}) - {_count_sql(start.text)}, 0))"
+    position = f"{_count_sql(start.text)} + 1"
+    rest = f"substr({text}, {position})"
     if length is None:
         return Sql(rest)
-    rest = call.bind(rest)
-    return Sql(f"if({length.text} >= 0L, left({rest}, {_count_sql(length.text)}), {rest})")
+    part = f"substr({text}, {position}, {_count_sql(length.text)})"
+    return Sql(f"if({length.text} >= 0L, {part}, {rest})")
 
 
 @method(
@@ -345,9 +346,7 @@ def _pad_sql(function: str) -> SqlForm:
         if given:
             char = call.bind(f"coalesce(nullif(left({given.text}, 1), ''), ' ')")
         room = f"({MAX_TEXT_BYTES}L - octet_length({text})) div octet_length({char})"
-        too_large = call.bind(
-            f"({width} > length({text}) and {width} - length({text}) > {room})"
-        )
+        too_large = call.bind(f"({width} > length({text}) and {width} - length({text}) > {room})")
         padded = f"{function}({text}, {_count_sql(width)}, {char})"
         value = (
             f"case when {width} < 0L or {too_large} then null"
@@ -494,13 +493,11 @@ def _split_sql(call: SqlCall) -> Sql:
         if not delimiter.value:
             return Sql(characters)
         return Sql(f"split({text}, {text_sql(patterns.literal(delimiter.value))}, -1)")
-    quoted = f"concat(r'\Q', replace({delimiter.text}, r'\E', r'\E\\E\Q'), r'\E')"
+    quoted = rf"concat(r'\Q', replace({delimiter.text}, r'\E', r'\E\\E\Q'), r'\E')"
     return Sql(f"if({delimiter.text} = '', {characters}, split({text}, {quoted}, -1))")
 
 
-@method(
-    "split", STRING, array_of(STRING), params=[Param("delimiter", STRING)], sql=_split_sql
-)
+@method("split", STRING, array_of(STRING), params=[Param("delimiter", STRING)], sql=_split_sql)
 def split(text: str, delimiter: str) -> list[str]:
     """The parts between the delimiters, which are taken literally. The empty delimiter stands
     around every character.
@@ -701,6 +698,25 @@ def capture(text: str, pattern: str, group: int = 0) -> str | None:
 # --- Formats ---
 
 
+def _format_sql(call: SqlCall) -> Sql:
+    value, fmt = call.receiver, _given(call, "format").value
+    if not isinstance(fmt, str):
+        raise NotNative
+    if not fmt:
+        return Sql(text_form_sql(value.text, value.type))
+    kind = value.type.kinds & ~Kind.NULL
+    try:
+        _check_kind(fmt, kind)
+    except (SpecError, strftime.PatternError):
+        return Sql("null", f"{value.text} is not null")
+    if kind in Kind.DATE | Kind.DATETIME:
+        raise NotNative
+    spec = compile_spec(fmt, kind)
+    if kind in NUMERIC.kinds:
+        return Sql(number_sql(value.text, kind, spec, call.bind))
+    return Sql(aligned_sql(call.bind(text_form_sql(value.text, value.type)), spec))
+
+
 def _check_kind(fmt: str, kind: Kind) -> None:
     if kind in Kind.DATE | Kind.DATETIME:
         strftime.check_format(fmt, has_time=kind is Kind.DATETIME)
@@ -728,6 +744,7 @@ def _check_format(fmt: str, receiver: Type) -> None:
     STRING,
     params=[Param("format", STRING, check=_check_format)],
     fails=[FailureKind.INVALID_FORMAT],
+    sql=_format_sql,
 )
 def formatted(value: Value, fmt: str) -> str:
     """The value as text in a given format; the empty format is the text form. Dates take strftime

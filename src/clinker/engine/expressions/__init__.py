@@ -9,6 +9,7 @@ from clinker.engine.expressions.representation import (
     null,
     representation,
 )
+from clinker.engine.expressions.rows import RowSql, Stage, compile_row_program
 from clinker.engine.expressions.scope import Columns, ForeignColumns, Layer, Scope
 
 __all__ = [
@@ -19,7 +20,10 @@ __all__ = [
     "Inputs",
     "Layer",
     "Representation",
+    "RowSql",
     "Scope",
+    "Stage",
+    "compile_row_program",
     "convert",
     "literal",
     "null",

@@ -3,19 +3,18 @@
 from __future__ import annotations
 
 import datetime as dt
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Protocol
-
-import orjson
 
 from clinker.cxl import typed
 from clinker.cxl.ast import EQUALITY_OPS, BinaryOp, LogicOp, UnaryOp
 from clinker.cxl.sql import NotNative, Operand, Sql
+from clinker.cxl.tagged import encode
 from clinker.cxl.types import BOOL, DATETIME, Kind, Type
 from clinker.engine.expressions import operators
 from clinker.engine.expressions.calls import call
 from clinker.engine.expressions.dispatch import by_kind, of_kind
-from clinker.engine.expressions.foreign import Foreign, Read, Wanted
+from clinker.engine.expressions.foreign import ForeignExpression, Read, Wanted
 from clinker.engine.expressions.representation import (
     TAGGED,
     Representation,
@@ -322,14 +321,14 @@ class Compiler:
 
     def _foreign(self, expr: typed.Expr) -> Sql:
         value, fails = self.scope.new_name(), self.scope.new_name()
-        foreign = Foreign(expr, value, fails, tuple(self._reads(expr)), self.inputs.now)
-        self.scope.foreign(foreign)
+        reads = tuple(self.reads([expr]))
+        self.scope.foreign(ForeignExpression(value, fails, reads, self.inputs.now, expr))
         return Sql(value, fails)
 
-    def _reads(self, expr: typed.Expr) -> Iterator[Read]:
-        """The values the interpreter needs to compute an expression."""
+    def reads(self, expressions: Iterable[typed.Expr]) -> Iterator[Read]:
+        """The values the interpreter needs to compute these expressions."""
         wanted: dict[object, tuple[Wanted, str, Type]] = {}
-        waiting = [expr]
+        waiting = list(expressions)
         while waiting:
             for part in waiting.pop().walk():
                 match part:
@@ -377,4 +376,6 @@ def _item(container: Operand, index: Operand) -> str:
 
 def map_key(key: str) -> str:
     """A key as it stands in the text of a map, with the colon behind it."""
-    return orjson.dumps(key).decode() + ":"
+    text = encode([key])
+    assert text is not None
+    return '"' + text[4:-1] + ":"  # without the bracket and the mark of a text

@@ -1,20 +1,30 @@
-"""Expressions that have no form in SQL: the interpreter computes them on batches of columns."""
+"""What has no form in SQL: the interpreter computes it on batches of columns."""
 
 from __future__ import annotations
 
 import datetime as dt
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from typing import TYPE_CHECKING, TypeAlias
+import itertools
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from typing import TypeAlias
+
+import pyarrow as pa
 
 from clinker.cxl import typed
-from clinker.cxl.evaluate import Evaluate, Frame, Surroundings, compile_expression
+from clinker.cxl.evaluate import (
+    Emitted,
+    Frame,
+    Record,
+    RowProgram,
+    Surroundings,
+    System,
+    compile_expression,
+)
 from clinker.cxl.failure import Failure
-from clinker.cxl.types import BOOL, Type
+from clinker.cxl.types import Type
 from clinker.cxl.values import Value
+from clinker.engine.expressions.arrow_value import from_values, to_values
+from clinker.engine.expressions.representation import representation
 from clinker.frozen import frozen
-
-if TYPE_CHECKING:
-    import pyarrow as pa
 
 Wanted: TypeAlias = "typed.Field | typed.System | typed.Symbol"
 
@@ -28,12 +38,21 @@ class Read:
     type: Type
 
 
+@frozen
+class Given:
+    """The values of one record, sorted by what they stand for."""
+
+    record: dict[str, Value]
+    inputs: dict[str, dict[str, Value]]
+    system: dict[tuple[str, tuple[str, ...]], Value]
+    meta: dict[str, Value]
+    symbols: dict[typed.Symbol, Value]
+
+
 @frozen(eq=False)
 class Foreign:
-    """An expression for the interpreter, and the columns it fills: its value, and whether it
-    failed."""
+    """Work for the interpreter and the columns it fills: a value, and whether it failed."""
 
-    expression: typed.Expr
     value: str
     fails: str
     reads: tuple[Read, ...]
@@ -43,64 +62,147 @@ class Foreign:
     def columns(self) -> Iterator[str]:
         return (read.column for read in self.reads)
 
+    @property
+    def ddl(self) -> str:
+        """The type of the value's column."""
+        raise NotImplementedError
+
+    def worker(self) -> Callable[[Given], object]:
+        """What computes the value; it may raise a `Failure`."""
+        raise NotImplementedError
+
+    def arrow(self, values: Sequence[object]) -> pa.Array:
+        """The value's column."""
+        raise NotImplementedError
+
+    def surroundings(self, system: System, max_expansion: int = 0) -> Surroundings:
+        return Surroundings(system, clock=lambda: self.now, max_expansion=max_expansion)
+
+
+@frozen(eq=False)
+class ForeignExpression(Foreign):
+    expression: typed.Expr
+
+    @property
+    def ddl(self) -> str:
+        return representation(self.expression.type).ddl
+
+    def worker(self) -> Callable[[Given], object]:
+        evaluate = compile_expression(self.expression)
+
+        def compute(given: Given) -> object:
+            surroundings = self.surroundings(given.system)
+            frame = Frame(given.record, surroundings, inputs=given.inputs, meta=given.meta)
+            frame.locals.update(given.symbols)
+            return evaluate(frame)
+
+        return compute
+
+    def arrow(self, values: Sequence[object]) -> pa.Array:
+        return from_values(values, self.expression.type)  # type: ignore[arg-type]
+
+
+@frozen(eq=False)
+class ForeignRecords(Foreign):
+    """The records a program gives for one, as an array of structs of their fields."""
+
+    program: typed.Program
+    fields: Mapping[str, Type]
+    meta: Mapping[str, Type]
+    max_expansion: int
+
+    @property
+    def ddl(self) -> str:
+        return f"ARRAY<{record_ddl(self.fields, self.meta)}>"
+
+    def worker(self) -> Callable[[Given], object]:
+        def compute(given: Given) -> object:
+            surroundings = self.surroundings(given.system, self.max_expansion)
+            program = RowProgram(self.program, surroundings)
+            return program.run(given.record, given.meta, inputs=given.inputs).records
+
+        return compute
+
+    def arrow(self, values: Sequence[object]) -> pa.Array:
+        lists: list[list[Emitted] | None] = values  # type: ignore[assignment]
+        records = [record for each in lists for record in each or ()]
+        named = {name: (t, [r.fields for r in records]) for name, t in self.fields.items()}
+        named |= {META + name: (t, [r.meta for r in records]) for name, t in self.meta.items()}
+        columns = [_column(name.removeprefix(META), *held) for name, held in named.items()]
+        fields = [pa.field(n, c.type) for n, c in zip(named, columns, strict=True)]
+        struct = pa.StructArray.from_arrays(columns, fields=fields)
+        offsets = itertools.accumulate((len(each or ()) for each in lists), initial=0)
+        return pa.ListArray.from_arrays(pa.array(offsets, pa.int32()), struct)
+
+
+META = "$meta."
+"""What the names of metadata begin with among the fields of a record."""
+
+
+def _column(name: str, type_: Type, records: Sequence[Record]) -> pa.Array:
+    return from_values([record.get(name) for record in records], type_)
+
+
+def record_ddl(fields: Mapping[str, Type], meta: Mapping[str, Type]) -> str:
+    """The type of a record as a struct, its metadata included."""
+    named = {**fields, **{META + name: type_ for name, type_ in meta.items()}}
+    parts = [f"`{_escaped(name)}`: {representation(t).ddl}" for name, t in named.items()]
+    return f"STRUCT<{', '.join(parts)}>"
+
+
+def _escaped(name: str) -> str:
+    return name.replace("`", "``")
+
 
 BatchFunction: TypeAlias = "Callable[[Iterable[pa.RecordBatch]], Iterator[pa.RecordBatch]]"
 
 
-def foreign_batch_function(expressions: Sequence[Foreign]) -> BatchFunction:
-    """A function of Arrow batches that appends the columns of these expressions."""
+def foreign_batch_function(foreigns: Sequence[Foreign]) -> BatchFunction:
+    """A function of Arrow batches that appends the columns of all this work."""
 
     def run(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-        evaluators = [compile_expression(foreign.expression) for foreign in expressions]
+        workers = [foreign.worker() for foreign in foreigns]
         for batch in batches:
-            for foreign, evaluate in zip(expressions, evaluators, strict=True):
-                batch = _with_columns(batch, foreign, evaluate)
+            for foreign, compute in zip(foreigns, workers, strict=True):
+                batch = _with_columns(batch, foreign, compute)
             yield batch
 
     return run
 
 
-def _with_columns(batch: pa.RecordBatch, foreign: Foreign, evaluate: Evaluate) -> pa.RecordBatch:
-    from clinker.engine.expressions.arrow_value import from_values, to_values
-
+def _with_columns(
+    batch: pa.RecordBatch, foreign: Foreign, compute: Callable[[Given], object]
+) -> pa.RecordBatch:
     columns = [to_values(batch.column(plain(r.column)), r.type) for r in foreign.reads]
-    values: list[Value] = []
-    failed: list[Value] = []
+    values: list[object] = []
+    failed: list[bool] = []
     for row in range(batch.num_rows):
-        frame = _frame(foreign, [column[row] for column in columns])
+        given = _given(foreign.reads, [column[row] for column in columns])
         try:
-            values.append(evaluate(frame))
+            values.append(compute(given))
             failed.append(False)
         except Failure:
             values.append(None)
             failed.append(True)
-    batch = batch.append_column(plain(foreign.value), from_values(values, foreign.expression.type))
-    return batch.append_column(plain(foreign.fails), from_values(failed, BOOL))
+    batch = batch.append_column(plain(foreign.value), foreign.arrow(values))
+    return batch.append_column(plain(foreign.fails), pa.array(failed, pa.bool_()))
 
 
-def _frame(foreign: Foreign, values: Sequence[Value]) -> Frame:
-    """The state in which the interpreter finds the values it asks for."""
-    record: dict[str, Value] = {}
-    inputs: dict[str, dict[str, Value]] = {}
-    system: dict[tuple[str, tuple[str, ...]], Value] = {}
-    meta: dict[str, Value] = {}
-    symbols: dict[typed.Symbol, Value] = {}
-    for read, value in zip(foreign.reads, values, strict=True):
+def _given(reads: Sequence[Read], values: Sequence[Value]) -> Given:
+    given = Given({}, {}, {}, {}, {})
+    for read, value in zip(reads, values, strict=True):
         match read.wanted:
             case typed.Field(qualifier=None, name=name):
-                record[name] = value
+                given.record[name] = value
             case typed.Field(qualifier=str(qualifier), name=name):
-                inputs.setdefault(qualifier, {})[name] = value
+                given.inputs.setdefault(qualifier, {})[name] = value
             case typed.System(namespace="meta", path=path):
-                meta[path[0]] = value
+                given.meta[path[0]] = value
             case typed.System(namespace=namespace, path=path):
-                system[namespace, path] = value
+                given.system[namespace, path] = value
             case typed.Symbol() as symbol:
-                symbols[symbol] = value
-    surroundings = Surroundings(system, clock=lambda: foreign.now)
-    frame = Frame(record, surroundings, inputs=inputs, meta=meta)
-    frame.locals.update(symbols)
-    return frame
+                given.symbols[symbol] = value
+    return given
 
 
 def plain(column: str) -> str:

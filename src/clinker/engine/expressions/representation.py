@@ -8,13 +8,16 @@ from __future__ import annotations
 
 import datetime as dt
 import math
+from typing import TYPE_CHECKING
 
 from clinker.cxl.sql_text import tagged_float_sql, text_sql
 from clinker.cxl.tagged import encode
 from clinker.cxl.types import Kind, Type
 from clinker.cxl.values import Value
-from clinker.engine.expressions.scope import Scope
 from clinker.frozen import frozen
+
+if TYPE_CHECKING:
+    from clinker.engine.expressions.scope import Scope
 
 _DDL = {
     Kind.BOOL: "BOOLEAN",

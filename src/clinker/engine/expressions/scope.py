@@ -9,10 +9,12 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from typing import TypeAlias
+from typing import TYPE_CHECKING, TypeAlias
 
-from clinker.engine.expressions.foreign import Foreign
 from clinker.frozen import frozen
+
+if TYPE_CHECKING:
+    from clinker.engine.expressions.foreign import Foreign
 
 _NAME = re.compile(r"`\$\d+`")
 _TRIVIAL = re.compile(
@@ -51,7 +53,7 @@ class Columns:
 class ForeignColumns:
     """Columns to add by the interpreter."""
 
-    expressions: tuple[Foreign, ...]
+    work: tuple[Foreign, ...]
 
 
 Layer: TypeAlias = Columns | ForeignColumns
@@ -133,9 +135,9 @@ class Scope:
             text = closed(body(variable))
         return f"{function}({array}, {variable} -> {text})"
 
-    def foreign(self, expression: Foreign) -> None:
+    def foreign(self, work: Foreign) -> None:
         """Have two columns filled by the interpreter."""
-        self._foreign[expression.value] = self._foreign[expression.fails] = expression
+        self._foreign[work.value] = self._foreign[work.fails] = work
 
     def layers(self, *texts: str) -> list[Layer]:
         """How to compute the columns that these texts use, each layer using earlier ones."""

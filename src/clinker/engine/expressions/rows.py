@@ -1,0 +1,293 @@
+"""Programs that run once per record, as SQL: what they emit, keep and reject."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+from clinker.cxl import typed
+from clinker.cxl.evaluate import DEFAULT_MAX_EXPANSION
+from clinker.cxl.sql import NotNative
+from clinker.cxl.types import Kind, Type
+from clinker.engine.expressions.compiler import Compiler
+from clinker.engine.expressions.foreign import META, ForeignRecords
+from clinker.engine.expressions.representation import (
+    Representation,
+    convert,
+    null,
+    representation,
+    text_literal,
+)
+from clinker.engine.expressions.scope import either
+from clinker.frozen import frozen
+
+Texts = Mapping[str, str]
+
+
+@frozen
+class Stage:
+    """A part of a program, up to a `distinct` or to its end.
+
+    It is only run for records that the stages before it neither dropped nor rejected.
+    """
+
+    keeps: str | None
+    """Where a record passes the filters; None if there are none."""
+    fails: str | None
+    """Where the interpreter would fail; null counts as false."""
+    distinct: Distinct | None = None
+    """What tells duplicates among the records that are left after this stage."""
+
+
+@frozen
+class Distinct:
+    """Records equal in all keys are duplicates; without keys, those equal in every input field."""
+
+    keys: tuple[tuple[str, Type], ...] | None
+
+
+@frozen
+class RowSql:
+    """A program as SQL. Its texts may use columns that the compiler's scope names."""
+
+    stages: tuple[Stage, ...]
+    values: Texts
+    """The emitted fields, in the forms of the program's `fields_written`."""
+    meta: Texts
+    """The written metadata, in the forms of `meta_written`."""
+    records: str | None = None
+    """If the program fans out: an array with a struct for each record, of the fields and, under
+    names that begin with `$meta.`, the metadata. `values` and `meta` are empty then."""
+
+    def texts(self) -> list[str]:
+        """All of its texts."""
+        found = [*self.values.values(), *self.meta.values(), self.records]
+        for stage in self.stages:
+            found += [stage.keeps, stage.fails]
+            if stage.distinct:
+                found += [text for text, _ in stage.distinct.keys or ()]
+        return [text for text in found if text]
+
+
+def compile_row_program(
+    program: typed.Program, compiler: Compiler, max_expansion: int = DEFAULT_MAX_EXPANSION
+) -> RowSql:
+    """The program over the records that `compiler` reads."""
+    return _Rows(program, compiler, max_expansion).compiled()
+
+
+@dataclass
+class _Emission:
+    """The record under construction: the name of each value and its type."""
+
+    fields: dict[str, tuple[str, Type]] = field(default_factory=dict)
+    fails: list[str] = field(default_factory=list)
+
+
+class _Rows:
+    def __init__(self, program: typed.Program, compiler: Compiler, max_expansion: int) -> None:
+        self.program = program
+        self.compiler = compiler
+        self.scope = compiler.scope
+        self.max_expansion = max_expansion
+
+    def compiled(self) -> RowSql:
+        emission = _Emission()
+        stages: list[Stage] = []
+        keeps: list[str] = []
+        records: list[str] = []
+        before: list[typed.Statement] = []
+        for statement in self.program.statements:
+            match statement:
+                case typed.Filter(condition=condition):
+                    test = self.compiler.is_true(condition)
+                    self._fail(emission, test.fails, keeps)
+                    keeps.append(self.scope.bind(test.text))
+                case typed.Distinct(keys=keys):
+                    distinct = self._distinct(emission, keys, keeps)
+                    stages.append(_stage(emission, keeps, distinct))
+                    emission.fails, keeps = [], []
+                case typed.EmitEach():
+                    found = _Emission(emission.fields)
+                    records.append(self._top_level_each(statement, before, found))
+                    self._fail(emission, either(*found.fails), keeps)
+                case _:
+                    found = _Emission(emission.fields)
+                    self._simple(statement, found)
+                    self._fail(emission, either(*found.fails), keeps)
+            if isinstance(statement, typed.Emit | typed.EmitMeta):
+                before.append(statement)
+        if not records:
+            stages.append(_stage(emission, keeps, None))
+            return RowSql(tuple(stages), self._written(emission), self._written_meta())
+        given = self.scope.bind(_concatenated(records))
+        self._fail(emission, f"(size({given}) > {self.max_expansion})", keeps)
+        stages.append(_stage(emission, keeps, None))
+        return RowSql(tuple(stages), {}, {}, given)
+
+    def _fail(self, emission: _Emission, fails: str | None, keeps: Sequence[str]) -> None:
+        """Note a failure, which does not happen to a record that was dropped before."""
+        if fails:
+            reached = " AND ".join(keeps)
+            emission.fails.append(f"({reached} AND {fails})" if reached else fails)
+
+    # Statements
+
+    def _simple(self, statement: typed.Statement, emission: _Emission) -> None:
+        """A statement that neither drops records nor gives new ones."""
+        compiler = self.compiler
+        match statement:
+            case typed.Let(symbol=symbol, value=value):
+                operand, fails = compiler.operand(value)
+                compiler.symbols[symbol] = operand.text
+            case typed.Emit(symbol=symbol, value=value):
+                operand, fails = compiler.operand(value)
+                compiler.symbols[symbol] = operand.text
+                emission.fields[symbol.name] = operand.text, value.type
+            case typed.EmitMeta(name=name, value=value):
+                operand, fails = compiler.operand(value)
+                compiler.meta[name] = operand.text, value.type
+            case typed.Trace(guard=guard, message=message):
+                fails = compiler.expression(message).fails
+                if guard:
+                    test = compiler.is_true(guard)
+                    guarded = f"({test.text} AND {fails})" if fails else None
+                    fails = either(test.fails, guarded)
+            case _:
+                raise AssertionError(f"no SQL for {type(statement).__name__}")
+        if fails:
+            emission.fails.append(fails)
+
+    def _distinct(
+        self, emission: _Emission, keys: tuple[typed.Expr, ...] | None, keeps: Sequence[str]
+    ) -> Distinct:
+        if not keys:
+            return Distinct(None)
+        found: list[tuple[str, Type]] = []
+        for key in keys:
+            operand, fails = self.compiler.operand(key)
+            self._fail(emission, fails, keeps)
+            found.append((operand.text, key.type))
+        return Distinct(tuple(found))
+
+    # emit each
+
+    def _top_level_each(
+        self, statement: typed.EmitEach, before: Sequence[typed.Statement], emission: _Emission
+    ) -> str:
+        try:
+            return self._each(statement, emission)
+        except NotNative:
+            emission.fails.clear()
+            return self._foreign_each(statement, before, emission)
+
+    def _each(self, statement: typed.EmitEach, emission: _Emission) -> str:
+        """An array of the records that the block gives."""
+        compiler, scope = self.compiler, self.scope
+        elements = self._elements(statement, emission)
+        variable = scope.new_name()
+        fields, meta = emission.fields, compiler.meta
+        inner = _Emission(dict(fields))
+        compiler.meta = dict(meta)
+        compiler.variables.add(statement.element)
+        try:
+            with scope.inside(variable) as closed:
+                compiler.symbols[statement.element] = variable
+                nested: list[str] = []
+                for each in statement.body:
+                    if isinstance(each, typed.EmitEach):
+                        nested.append(self._each(each, inner))
+                    else:
+                        self._simple(each, inner)
+                body = closed(_concatenated(nested) if nested else self._struct(inner))
+                failing = either(*inner.fails)
+                failing = closed(failing) if failing else None
+        finally:
+            compiler.meta = meta
+            compiler.variables.discard(statement.element)
+        if failing:
+            emission.fails.append(f"exists({elements}, {variable} -> {failing})")
+        records = f"transform({elements}, {variable} -> {body})"
+        return f"flatten({records})" if nested else records
+
+    def _elements(self, statement: typed.EmitEach, emission: _Emission) -> str:
+        """The array a block goes through: never null."""
+        scope, source = self.scope, statement.source
+        operand, fails = self.compiler.operand(source)
+        element = representation(statement.element.type)
+        form = Representation(element=element)
+        array, found = operand.text, representation(source.type)
+        if not source.type.only(Kind.ARRAY):
+            is_array = f"coalesce(startswith({array}, '['), false)"
+            mismatch = f"({array} IS NOT NULL AND NOT {is_array})"
+            fails = either(fails, mismatch)
+            array = f"if({is_array}, {convert(scope, array, found, form)}, NULL)"
+        else:
+            array = convert(scope, array, found, form)
+        if fails:
+            emission.fails.append(fails)
+        empty = f"CAST(array() AS {form.ddl})"
+        if not statement.outer:
+            return scope.bind(f"coalesce({array}, {empty})")
+        array = scope.bind(array)
+        nothing = f"array({null(element)})"
+        return scope.bind(f"if({array} IS NULL OR size({array}) = 0, {nothing}, {array})")
+
+    def _foreign_each(
+        self, statement: typed.EmitEach, before: Sequence[typed.Statement], emission: _Emission
+    ) -> str:
+        """The block and the emits that apply to its records, by the interpreter."""
+        compiler, scope = self.compiler, self.scope
+        program = typed.Program((*before, statement))
+        value, fails = scope.new_name(), scope.new_name()
+        known, compiler.symbols = compiler.symbols, {}
+        reads = tuple(compiler.reads(program.expressions()))
+        compiler.symbols = known
+        work = ForeignRecords(
+            value,
+            fails,
+            reads,
+            compiler.inputs.now,
+            program,
+            self.program.fields_written,
+            self.program.meta_written,
+            self.max_expansion,
+        )
+        scope.foreign(work)
+        emission.fails.append(fails)
+        return f"coalesce({value}, CAST(array() AS {work.ddl}))"
+
+    # Results
+
+    def _written(self, emission: _Emission) -> dict[str, str]:
+        return {
+            name: self._as_promised(emission.fields.get(name), type_)
+            for name, type_ in self.program.fields_written.items()
+        }
+
+    def _written_meta(self) -> dict[str, str]:
+        return {
+            name: self._as_promised(self.compiler.meta.get(name), type_)
+            for name, type_ in self.program.meta_written.items()
+        }
+
+    def _as_promised(self, given: tuple[str, Type] | None, type_: Type) -> str:
+        target = representation(type_)
+        if given is None:
+            return null(target)
+        text, own = given
+        return convert(self.scope, text, representation(own), target)
+
+    def _struct(self, emission: _Emission) -> str:
+        named = dict(self._written(emission))
+        named |= {META + name: text for name, text in self._written_meta().items()}
+        parts = ", ".join(f"{text_literal(name)}, {text}" for name, text in named.items())
+        return f"named_struct({parts})"
+
+
+def _stage(emission: _Emission, keeps: Sequence[str], distinct: Distinct | None) -> Stage:
+    return Stage(" AND ".join(keeps) or None, either(*emission.fails), distinct)
+
+
+def _concatenated(arrays: Sequence[str]) -> str:
+    return arrays[0] if len(arrays) == 1 else f"concat({', '.join(arrays)})"

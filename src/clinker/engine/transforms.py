@@ -1,0 +1,183 @@
+"""Transforms: a program applied to every record, and the checks of what leaves it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+
+from pyspark.sql import DataFrame
+from pyspark.sql import functions as f
+
+from clinker.config.nodes import TransformNode
+from clinker.cxl import typed
+from clinker.cxl.types import Type
+from clinker.engine.building import Building, computed, recast
+from clinker.engine.checking import checked
+from clinker.engine.explaining import program_explainer
+from clinker.engine.expressions import Compiler
+from clinker.engine.expressions.frames import with_layers
+from clinker.engine.expressions.rows import Distinct, RowSql, compile_row_program
+from clinker.engine.flow import META, REJECT, Flow, origin_column, quoted, selection
+from clinker.engine.identity import identity_sql
+from clinker.engine.rejecting import (
+    inputs_sql,
+    read_expressions,
+    reads_of,
+    reject_sql,
+    rejecting,
+    unless_rejected,
+)
+from clinker.plan.planned import PlannedTransform
+
+_RANK, _RECORD, _IDENTITY = "$rank", "$record", "$identity:"
+
+
+def transform(building: Building, planned: PlannedTransform, flow: Flow) -> Flow:
+    """The records that leave a transform."""
+    node = planned.unit.node
+    assert isinstance(node, TransformNode)
+    compiler = building.compiler(planned.unit, flow)
+    outgoing = apply_program(
+        building, planned, flow, compiler, planned.program, node.config.max_expansion
+    )
+    return checked(building, planned, outgoing)
+
+
+def apply_program(
+    building: Building,
+    planned: PlannedTransform,
+    flow: Flow,
+    compiler: Compiler,
+    program: typed.Program,
+    max_expansion: int,
+) -> Flow:
+    """The records that a program makes of a flow's: overlaid, filtered, fanned out."""
+    row = compile_row_program(program, compiler, max_expansion)
+    mark = _mark(building, planned, flow, compiler, row)
+    identities = dict(_identities(flow, compiler, row))
+    texts = [*row.texts(), *([mark] if mark else []), *identities.values()]
+    frame = with_layers(flow.frame, compiler.scope.layers(*texts))
+    has_rejects, is_ordered = flow.has_rejects, flow.is_ordered
+    for number, stage in enumerate(row.stages):
+        if stage.fails and mark:
+            now = replace(flow, has_rejects=has_rejects)
+            frame = frame.withColumn(REJECT, f.expr(rejecting(now, stage.fails, mark)))
+            has_rejects = True
+        if stage.keeps:
+            frame = frame.where(unless_rejected(stage.keeps, has_rejects))
+        if stage.distinct:
+            keys = [text for (at, _), text in identities.items() if at == number]
+            frame = _first_of_each(frame, flow, keys, has_rejects)
+            is_ordered = False
+    kept = replace(flow, frame=frame, has_rejects=has_rejects, is_ordered=is_ordered)
+    return _outgoing(planned, kept, compiler, program, row)
+
+
+def _mark(
+    building: Building,
+    planned: PlannedTransform,
+    flow: Flow,
+    compiler: Compiler,
+    row: RowSql,
+) -> str | None:
+    """What marks a record that the program rejects; None if it rejects none."""
+    if not any(stage.fails for stage in row.stages):
+        return None
+    program = planned.program
+    read = read_expressions(program.expressions())
+    known = building.surroundings(planned.unit, program.expressions())
+    explain = program_explainer(program, reads_of(read), known)
+    stage = building.stage(planned.unit, explain)
+    fields = building.compiler(planned.unit, flow, compiler.scope)
+    return reject_sql(flow, compiler.scope, stage, inputs_sql(fields, read))
+
+
+# Distinct
+
+
+def _identities(
+    flow: Flow, compiler: Compiler, row: RowSql
+) -> Iterator[tuple[tuple[int, int], str]]:
+    """The keys of every `distinct`, by the stage and their place in it."""
+    for number, stage in enumerate(row.stages):
+        if stage.distinct:
+            for place, (text, type_) in enumerate(_keys(flow, stage.distinct)):
+                yield (number, place), identity_sql(compiler.scope, text, type_)
+
+
+def _keys(flow: Flow, distinct: Distinct) -> list[tuple[str, Type]]:
+    if distinct.keys is not None:
+        return list(distinct.keys)
+    return [(quoted(name), type_) for name, type_ in flow.columns.items()]
+
+
+def _first_of_each(frame: DataFrame, flow: Flow, keys: list[str], has_rejects: bool) -> DataFrame:
+    """Of records equal in all keys the first in order; rejected ones are not compared."""
+    partition = [*keys, f"{quoted(REJECT)} is null"] if has_rejects else keys
+    order = ", ".join(selection(flow.order))
+    by = f"partition by {', '.join(partition)} " if partition else ""
+    ranked = frame.selectExpr("*", f"row_number() over ({by}order by {order}) as {quoted(_RANK)}")
+    return ranked.where(unless_rejected(f"{quoted(_RANK)} = 1", has_rejects)).drop(_RANK)
+
+
+# Outgoing records
+
+
+def _outgoing(
+    planned: PlannedTransform,
+    flow: Flow,
+    compiler: Compiler,
+    program: typed.Program,
+    row: RowSql,
+) -> Flow:
+    order = flow.order
+    frame = flow.frame
+    emitted, meta = dict(row.values), dict(row.meta)
+    if row.records is not None:
+        place = f"$each{len(order)}"
+        frame = _fanned_out(flow, row.records, place)
+        order = (*order, place)
+        emitted = {name: _of_record(name) for name in program.fields_written}
+        meta = {name: _of_record(META + name) for name in program.meta_written}
+    origin = {
+        name: (origin_column(name) if column in emitted else column, type_)
+        for name, (column, type_) in flow.origin.items()
+    }
+    columns: dict[str, str] = {}
+    types: dict[str, Type] = {}
+    for name, wanted in planned.row.columns.items():
+        own = program.fields_written.get(name) or flow.columns.get(name)
+        if own is not None:
+            text = emitted.get(name) or quoted(name)
+            columns[name] = recast(compiler.scope, text, own, wanted)
+            types[name] = wanted
+    hidden = {name: quoted(name) for name in flow.hidden if name not in columns}
+    hidden |= {name: quoted(name) for name in order if name not in hidden}
+    hidden |= {META + name: text for name, text in meta.items()}
+    hidden |= {
+        column: quoted(flow.origin[name][0])
+        for name, (column, _) in origin.items()
+        if column not in columns
+    }
+    return replace(
+        flow,
+        frame=computed(frame, compiler.scope, [*columns.items(), *hidden.items()]),
+        columns=types,
+        order=order,
+        meta={**flow.meta, **program.meta_written},
+        origin=origin,
+    )
+
+
+def _fanned_out(flow: Flow, records: str, place: str) -> DataFrame:
+    """A row for each record that a program gives, and one for a rejected record."""
+    if flow.has_rejects:
+        nothing = f"array(get({records}, -1))"
+        records = f"if({quoted(REJECT)} is null, {records}, {nothing})"
+    return flow.frame.selectExpr(
+        "*", f"posexplode({records}) as ({quoted(place)}, {quoted(_RECORD)})"
+    )
+
+
+def _of_record(name: str) -> str:
+    return f"{quoted(_RECORD)}.{quoted(name)}"
