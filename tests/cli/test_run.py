@@ -87,9 +87,9 @@ def test_a_run_with_dead_letters(folder: Path) -> None:
     found = json.loads((folder / "spool" / "daily.json").read_bytes())
     assert found["exit_code"] == 2
     assert [found[f"records_{kind}"] for kind in ("total", "ok", "written", "dlq")] == [2, 1, 1, 1]
-    assert found["input_files"] == ["orders.csv"]
-    assert found["output_files"] == ["out/result.csv"]
-    assert found["dlq_path"] == "errors.csv"
+    assert found["input_files"] == [str(folder / "orders.csv")]
+    assert found["output_files"] == [str(folder / "out" / "result.csv")]
+    assert found["dlq_path"] == str(folder / "errors.csv")
     assert found["error"] is None
     assert found["peak_rss_bytes"] > 2**26
 
@@ -102,7 +102,12 @@ def test_the_report_as_json(folder: Path) -> None:
     assert report["exit_code"] == 0
     assert report["records"]["written"] == 2
     [output] = report["outputs"]
-    assert output == {"name": "result", "files": ["out/result.csv"], "records": 2, "bytes": 31}
+    assert output == {
+        "name": "result",
+        "files": [str(folder / "out" / "result.csv")],
+        "records": 2,
+        "bytes": 31,
+    }
     assert report["engine"]["master"] == "local[1]"
 
 

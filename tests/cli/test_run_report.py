@@ -21,6 +21,7 @@ from clinker.engine.report import (
 )
 
 ROOT = Path(__file__).resolve().parents[2]
+HERE = Path.cwd()
 STARTED = datetime(2026, 4, 11, 10, 0, 0, tzinfo=UTC)
 
 
@@ -85,6 +86,12 @@ def test_split_outputs_take_two_lines() -> None:
     ]
 
 
+def test_a_file_is_shown_as_seen_from_here() -> None:
+    outputs = (output("a", str(HERE / "x" / ".." / "a.csv")), output("b", "/elsewhere/b.csv"))
+    lines = summary(report(outputs=outputs)).splitlines()
+    assert [line.split()[1] for line in lines[:2]] == ["a.csv", "/elsewhere/b.csv"]
+
+
 def test_a_preview_of_one_output_is_its_bytes() -> None:
     content = "id\nß\n".encode()
     shown = report(outputs=(output("result", "out.csv", preview=content),))
@@ -94,9 +101,7 @@ def test_a_preview_of_one_output_is_its_bytes() -> None:
 
 def test_previews_of_several_outputs_stand_below_their_names() -> None:
     outputs = (output("a", "a.csv", preview=b"x\n1\n"), output("b", "b.csv", preview=b"x\n2\n"))
-    assert preview_content(report(outputs=outputs)) == (
-        b"==> a: a.csv <==\nx\n1\n\n==> b: b.csv <==\nx\n2\n"
-    )
+    assert preview_content(report(outputs=outputs)) == (b"==> a <==\nx\n1\n\n==> b <==\nx\n2\n")
 
 
 def test_the_report_as_json() -> None:
@@ -106,10 +111,10 @@ def test_the_report_as_json() -> None:
     assert shown["started_at"] == "2026-04-11T10:00:00.000Z"
     assert shown["records"]["written"] == 3
     assert shown["sources"] == [
-        {"name": "orders", "files": ["orders.csv"], "records": 4, "rejected": 1}
+        {"name": "orders", "files": [str(HERE / "orders.csv")], "records": 4, "rejected": 1}
     ]
     assert shown["outputs"] == [
-        {"name": "result", "files": ["out/result.csv"], "records": 3, "bytes": 120}
+        {"name": "result", "files": [str(HERE / "out/result.csv")], "records": 3, "bytes": 120}
     ]
     assert shown["error"] == {"message": "it failed", "help": "try again"}
 

@@ -5,10 +5,11 @@ from __future__ import annotations
 import json
 from collections.abc import Sequence
 from datetime import UTC, datetime
+from pathlib import Path
 
 from clinker.diagnostics import Diagnostic
 from clinker.diagnostics.render import render_json
-from clinker.engine.metrics import duration_ms, timestamp
+from clinker.engine.metrics import absolute, duration_ms, timestamp
 from clinker.engine.report import Counts, Identity, RunError, RunReport
 
 _UNITS = ("B", "kB", "MB", "GB", "TB")
@@ -47,11 +48,7 @@ def preview_content(report: RunReport) -> bytes:
     shown = [(output, output.preview or b"") for output in report.outputs]
     if len(shown) == 1:
         return shown[0][1]
-    parts = []
-    for output, content in shown:
-        paths = ", ".join(map(str, output.paths))
-        parts.append(f"==> {output.name}: {paths} <==\n".encode() + content)
-    return b"\n".join(parts)
+    return b"\n".join(b"==> %s <==\n%s" % (o.name.encode(), content) for o, content in shown)
 
 
 def _counts(counts: Counts) -> str:
@@ -62,14 +59,20 @@ def _files(report: RunReport) -> list[str]:
     rows = []
     for output in report.outputs:
         size = (_counted(output.records, "record"), _size(output.bytes))
-        first, *rest = output.paths or ("no file",)
-        rows.append((output.name, str(first), *size))
+        first, *rest = [_shown(path) for path in output.paths] or ["no file"]
+        rows.append((output.name, first, *size))
         if rest:
             rows.append(("", f"and {_counted(len(rest), 'more file')}", "", ""))
     for file in report.dead_letter_files:
         entries = _counted(file.entries, "entry", "entries")
-        rows.append(("dead letters", str(file.path), entries, ""))
+        rows.append(("dead letters", _shown(file.path), entries, ""))
     return _table(rows)
+
+
+def _shown(path: Path) -> str:
+    """A file as seen from where the user is, if it is below."""
+    full, here = Path(absolute(path)), Path.cwd()
+    return str(full.relative_to(here) if full.is_relative_to(here) else full)
 
 
 def _reasons(report: RunReport) -> list[str]:
@@ -128,7 +131,7 @@ def report_as_json(
         "sources": [
             {
                 "name": source.name,
-                "files": [str(file) for file in source.files],
+                "files": [absolute(file) for file in source.files],
                 "records": source.records,
                 "rejected": source.rejected,
             }
@@ -137,7 +140,7 @@ def report_as_json(
         "outputs": [
             {
                 "name": output.name,
-                "files": [str(path) for path in output.paths],
+                "files": [absolute(path) for path in output.paths],
                 "records": output.records,
                 "bytes": output.bytes,
                 **({"preview": output.preview.decode()} if output.preview is not None else {}),
@@ -146,7 +149,7 @@ def report_as_json(
         ],
         "dead_letters": {
             "files": [
-                {"path": str(file.path), "entries": file.entries}
+                {"path": absolute(file.path), "entries": file.entries}
                 for file in report.dead_letter_files
             ],
             "categories": dict(report.rejections),

@@ -79,7 +79,7 @@ FIELDS: dict[str, Field] = {
     "iso_week": Field(1, 53, lambda v: v.isocalendar().week, "weekofyear({v})"),
     "hour": Field(0, 23, lambda v: v.hour, "hour({v})", timed=True),
     "hour12": Field(1, 12, lambda v: v.hour % 12 or 12, "(hour({v}) + 11) % 12 + 1", timed=True),
-    "half_day": Field(0, 1, lambda v: v.hour // 12, "hour({v}) div 12", timed=True),
+    "half_day": Field(0, 1, lambda v: v.hour // 12, "cast(hour({v}) div 12 as int)", timed=True),
     "minute": Field(0, 59, lambda v: v.minute, "minute({v})", timed=True),
     "second": Field(0, 59, lambda v: v.second, "second({v})", timed=True),
     "nanosecond": Field(
@@ -160,7 +160,7 @@ def _names(
         lambda word: numbers[word.lower()],
         f"nullif(find_in_set(lower(left({{text}}, 3)), '{starts}'), 0) - {1 - first}",
         lambda number: shown[number - first],
-        f"element_at(array{shown}, {{n}} + {1 - first})",
+        f"elt({{n}} + {1 - first}, {str(shown)[1:-1]})",
     )
 
 

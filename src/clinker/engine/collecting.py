@@ -6,7 +6,7 @@ aside for the dead-letter file.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +14,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from pyspark.sql import DataFrame
 
+from clinker.engine.expressions.arrow_map import BatchFunction, map_in_arrow
 from clinker.engine.flow import FILE_SHIFT, POSITION, REJECT, SOURCE
 from clinker.formats.parts import Part, PartWriter
 from clinker.formats.renderer import renderer
@@ -114,7 +115,7 @@ def collect_in_parts(
 ) -> Collected:
     """Have every task of the engine render its records to a part file."""
     function = _part_function(spec, str(directory), per_file)
-    written = frame.mapInArrow(function, _WRITTEN_DDL).toArrow()
+    written = map_in_arrow(frame, function, _WRITTEN_DDL).toArrow()
     rows = sorted(written.to_pylist(), key=lambda row: row["partition"])
     failed = next((row for row in rows if row["error"] is not None), None)
     if failed:
@@ -143,9 +144,6 @@ def _part(row: dict[str, Any]) -> Part:
 def _read(path: str) -> pa.Table:
     with pa.memory_map(path) as file, pa.ipc.open_file(file) as rejects:
         return rejects.read_all()
-
-
-BatchFunction = Callable[[Iterable[pa.RecordBatch]], Iterator[pa.RecordBatch]]
 
 
 def _part_function(spec: WriteSpec, directory: str, per_file: bool) -> BatchFunction:

@@ -48,8 +48,10 @@ class Reads:
         return Frame(record, replace(known, system=system), inputs=inputs, meta=meta)
 
 
-def program_explainer(program: typed.Program, reads: Reads, known: Surroundings) -> Explain:
-    """The reasons of a program that runs on single records."""
+def program_explainer(
+    program: typed.Program, reads: Reads, known: Surroundings, *, checks_nan: bool = False
+) -> Explain:
+    """The reasons of a program that runs on single records; with `checks_nan`, of NaNs too."""
     # Whether a record is a duplicate was decided before; alone, none is.
     statements = tuple(s for s in program.statements if not isinstance(s, typed.Distinct))
     runner = RowProgram(typed.Program(statements), known)
@@ -58,10 +60,12 @@ def program_explainer(program: typed.Program, reads: Reads, known: Surroundings)
         frame = reads.restored(values, known)
         runner.surroundings = frame.surroundings
         try:
-            runner.run(frame.record, frame.meta, inputs=frame.inputs)
+            outcome = runner.run(frame.record, frame.meta, inputs=frame.inputs)
         except Failure as failure:
             return reason_of(failure)
-        return None
+        if not checks_nan:
+            return None
+        return next(filter(None, (nan_reason(emitted.fields) for emitted in outcome.records)), None)
 
     return explain
 

@@ -12,7 +12,13 @@ def identity_sql(scope: Scope, text: str, type_: Type) -> str:
 
     Of numbers whose kind is known only at run time, 1 and 1.0 are one.
     """
-    if not representation(type_).is_tagged or not type_.maybe(Kind.FLOAT):
+    form = representation(type_)
+    if form.element:
+        element = type_.element_type
+        if identity_sql(scope, "x", element) == "x":
+            return text
+        return scope.over(text, "transform", lambda x: identity_sql(scope, x, element))
+    if not form.is_tagged or not type_.maybe(Kind.FLOAT):
         return text
     value = scope.bind(text)
     is_whole = f"{is_of_kind(value, Kind.FLOAT, type_)} and endswith({value}, '.0')"

@@ -45,7 +45,7 @@ def metrics(
         "execution_id": plan.options.batch_id or report.execution_id,
         "schema_version": SCHEMA_VERSION,
         "pipeline_name": report.pipeline,
-        "config_path": str(plan.path.absolute()),
+        "config_path": absolute(plan.path),
         "hostname": socket.gethostname(),
         "started_at": timestamp(report.started),
         "finished_at": timestamp(report.finished),
@@ -58,14 +58,19 @@ def metrics(
         "peak_rss_bytes": report.peak_rss_bytes or _peak_rss_bytes(),
         "thread_count": threads,
         "input_files": _input_files(plan, report),
-        "output_files": [str(path) for output in report.outputs for path in output.paths],
-        "dlq_path": next((str(file.path) for file in report.dead_letter_files), None),
+        "output_files": [absolute(path) for output in report.outputs for path in output.paths],
+        "dlq_path": next((absolute(file.path) for file in report.dead_letter_files), None),
         "error": error,
         "batch_id": report.batch_id,
         "records_written": counts.written,
         "per_source_record_counts": {source.name: source.records for source in report.sources},
         "per_source_dlq_counts": {source.name: source.rejected for source in report.sources},
     }
+
+
+def absolute(path: Path) -> str:
+    """A file by a name that holds wherever it is read."""
+    return os.path.abspath(path)  # noqa: PTH100, Path.absolute keeps `..`
 
 
 def timestamp(moment: datetime) -> str:
@@ -93,9 +98,9 @@ def _peak_rss_bytes() -> int:
 
 def _input_files(plan: Plan, report: RunReport) -> list[str]:
     if report.sources:
-        return [str(file) for source in report.sources for file in source.files]
+        return [absolute(file) for source in report.sources for file in source.files]
     return [
-        str(file.path)
+        absolute(file.path)
         for unit in plan.graph
         if isinstance(unit.node, SourceNode)
         and not isinstance(unit.node.config.transport, RestTransport)

@@ -8,7 +8,6 @@ marked, since it rejects its record and not the file.
 from __future__ import annotations
 
 import datetime as dt
-import re
 from collections.abc import Callable, Sequence
 from functools import partial
 from itertools import chain
@@ -55,8 +54,6 @@ _CANONICAL_FLOAT = r"^-?(0|[1-9][0-9]{0,6})\.[0-9]{1,8}$"
 _INT_BYTES = b"-0123456789"
 _FLOAT_BYTES = b"+-.0123456789Ee"
 _LONGEST_PLAIN_INT = 18
-# No other number can be an int outside 64 bits.
-_HUGE = re.compile(r"[0-9]{19}")
 
 
 class Unfit(Exception):
@@ -221,24 +218,52 @@ def _fits(values: Sequence[Any], kinds: set[type]) -> bool:
 
 
 def tagged(value: Any) -> str | None:
-    """The tagged text of a value as JSON has it."""
-    text = encode(value)
-    return encode(_with_floats(value)) if text and _HUGE.search(text) else text
+    """The tagged text of a value as JSON has it: what `encode` gives, but quickly.
+
+    An int outside 64 bits is a float.
+    """
+    kind = type(value)
+    if kind is str:
+        return '"' + value  # type: ignore[no-any-return]
+    if kind is not dict and kind is not list:
+        return encode(_leaf(value))
+    text = orjson.dumps(_with_tagged_leaves(value)).decode()
+    # Control characters have their own form.
+    return encode(_with_floats(value)) if "\\u00" in text else text
+
+
+def _with_tagged_leaves(value: Any) -> Any:
+    if type(value) is dict:
+        return {
+            key: '"' + item if type(item) is str else _tagged_leaf(item)
+            for key, item in value.items()
+        }
+    return ['"' + item if type(item) is str else _tagged_leaf(item) for item in value]
+
+
+def _tagged_leaf(value: Any) -> Any:
+    kind = type(value)
+    if (kind is int and MIN_INT <= value <= MAX_INT) or kind is bool or value is None:
+        return value
+    if kind is dict or kind is list:
+        return _with_tagged_leaves(value)
+    if kind is float and "e" not in (digits := repr(value)):  # JSON has no infinities
+        return digits
+    return encode(_leaf(value))
+
+
+def _leaf(value: Any) -> Any:
+    return float(value) if type(value) is int and not MIN_INT <= value <= MAX_INT else value
 
 
 def _with_floats(value: Any) -> Value:
-    """A value in which ints outside 64 bits are floats."""
     match value:
-        case bool():
-            return value
-        case int():
-            return value if MIN_INT <= value <= MAX_INT else float(value)
         case list():
             return [_with_floats(item) for item in value]
         case dict():
             return {key: _with_floats(item) for key, item in value.items()}
         case _:
-            return value  # type: ignore[no-any-return]
+            return _leaf(value)  # type: ignore[no-any-return]
 
 
 # Columns of text

@@ -92,8 +92,6 @@ def read_blocks(
             raise _not_text(path, encoding, offset)
         start += len(raw)
         yield Block(raw, text)
-    if within_character:
-        raise FormatError(f"the file ends within a character of {encoding.upper()}", path)
 
 
 def _undecodable(

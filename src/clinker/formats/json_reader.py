@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import gc
 from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from itertools import chain, islice
 from typing import Any, BinaryIO, TypeAlias
 
@@ -36,7 +38,6 @@ from clinker.formats.rejecting import assemble, find_rejections, missing_columns
 from clinker.frozen import frozen
 
 _BLOCK_BYTES = 1 << 20
-# Python's garbage collector looks at all records that are alive, so there should not be many.
 _BATCH_RECORDS = 1 << 13
 _BLANK = 0x20
 _ONLY_UTF8 = "JSON files are UTF-8; convert it"
@@ -198,9 +199,27 @@ def read_split(
         records = chain.from_iterable(map(unfold, records))
     conversion = _Conversion(spec, inventory.schema, split.file)
     row = split.first_row
-    while batch := list(islice(records, _BATCH_RECORDS)):
-        yield conversion.batch(batch, row)
-        row += len(batch)
+    while True:
+        with _uncollected():
+            found = list(islice(records, _BATCH_RECORDS))
+            if not found:
+                return
+            batch = conversion.batch(found, row)
+        yield batch
+        row += len(found)
+
+
+@contextmanager
+def _uncollected() -> Iterator[None]:
+    """A while without garbage collection: records have no cycles, and looking for some in all of
+    them takes longer than reading them."""
+    enabled = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if enabled:
+            gc.enable()
 
 
 class _Conversion:

@@ -9,6 +9,7 @@ from collections.abc import Mapping, Sequence
 import pyarrow as pa
 from pyspark.sql import SparkSession
 from pyspark.sql.functions import expr
+from pyspark.sql.types import StructField, StructType
 
 from clinker.cxl.builtins.aggregates import AGGREGATES
 from clinker.cxl.failure import Failure
@@ -16,7 +17,8 @@ from clinker.cxl.sql import Operand
 from clinker.cxl.types import BOOL, INT, NULL, STRING, Type
 from clinker.cxl.values import Value
 from clinker.engine.expressions.arrow_value import from_values, to_values
-from clinker.engine.expressions.frames import with_layers
+from clinker.engine.expressions.frames import spark_type, with_layers
+from clinker.engine.expressions.representation import representation
 from clinker.engine.expressions.scope import Scope
 from clinker.engine.partials import Partials
 from tests.engine.expressions.running import FAILED, Outcome, fingerprint
@@ -52,11 +54,15 @@ def on_spark(
     ]
     random.Random(len(rows)).shuffle(rows)
     arguments = [f"x{at}" for at in range(len(types))]
+    schema = {"key": STRING, "$pos": INT, **dict(zip(arguments, types, strict=True))}
     columns = [
-        from_values([row[at] for row in rows], type_)
-        for at, type_ in enumerate([STRING, INT, *types])
+        from_values([row[at] for row in rows], type_) for at, type_ in enumerate(schema.values())
     ]
-    frame = spark.createDataFrame(pa.table(columns, ["key", "$pos", *arguments])).repartition(5)
+    declared = [
+        StructField(name, spark_type(representation(type_))) for name, type_ in schema.items()
+    ]
+    table = pa.table(columns, list(schema))
+    frame = spark.createDataFrame(table, schema=StructType(declared)).repartition(5)
 
     partials = Partials(Scope(), Scope(), ["`$pos`"], is_wide=is_wide)
     operands = [Operand(f"`{a}`", type_) for a, type_ in zip(arguments, types, strict=True)]
@@ -70,12 +76,12 @@ def on_spark(
     frame = with_layers(frame, partials.records.layers(*partials.selections))
     frame = frame.groupBy("key").agg(*(expr(text) for text in partials.selections))
     frame = with_layers(frame, partials.groups.layers(*outputs))
-    table = frame.selectExpr("key", *outputs).toArrow()
-    found: dict[str, dict[str, Outcome]] = {key: {} for key in table.column("key").to_pylist()}
+    grouped = frame.selectExpr("key", *outputs).toArrow()
+    found: dict[str, dict[str, Outcome]] = {key: {} for key in grouped.column("key").to_pylist()}
     for name, result in results.items():
-        values = to_values(table.column(name), result)
-        fails = to_values(table.column(f"{name} fails"), BOOL)
-        needs_wide = to_values(table.column(f"{name} needs wide"), BOOL)
+        values = to_values(grouped.column(name), result)
+        fails = to_values(grouped.column(f"{name} fails"), BOOL)
+        needs_wide = to_values(grouped.column(f"{name} needs wide"), BOOL)
         outcomes = [
             NEEDS_WIDE if wide else FAILED if failed else value
             for value, failed, wide in zip(values, fails, needs_wide, strict=True)

@@ -133,6 +133,8 @@ def on_spark(
     table = frame.selectExpr("`$row`", *selections).toArrow().sort_by("$row")
     outcomes: list[list[Outcome]] = []
     for at, expr in enumerate(expressions):
+        held = table.schema.field(f"r{2 * at}").type
+        assert held == arrow_type(representation(expr.type)), f"{shown(expr)} is held as {held}"
         values = to_values(table.column(f"r{2 * at}"), expr.type)
         failures = to_values(table.column(f"r{2 * at + 1}"), BOOL)
         outcomes.append(
@@ -313,6 +315,11 @@ def agree(
                 records, outcomes, on_interpreter(expr, records), strict=True
             ):
                 assert fingerprint(got) == fingerprint(want), f"{text} on {record} as {each}"
+
+
+def shown(expr: typed.Expr) -> str:
+    span = expr.location.span
+    return expr.location.source.text[span.start : span.end]
 
 
 def fingerprint(outcome: object) -> str:

@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 from typing import TypeAlias
 
 from clinker.cxl.builtins.declare import ClosureParam, Param, method, same_as_receiver
+from clinker.cxl.sql import Sql, SqlCall
 from clinker.cxl.types import ANY, ARRAY, BOOL, INT, NULL, Kind, Type, array_of
 from clinker.cxl.values import Value
 
@@ -14,7 +15,46 @@ Closure: TypeAlias = Callable[[Value], Value]
 _PREDICATE = ClosureParam("predicate", BOOL)
 
 
-@method("filter", ARRAY, same_as_receiver, params=[_PREDICATE])
+def _holds(body: Sql) -> str:
+    """Whether the closure gives true, be it a BOOLEAN or a tagged value."""
+    return f"cast({body.text} as string) <=> 'true'"
+
+
+def _some_fails(items: str, body: Sql) -> str | None:
+    """Where the closure fails for some element, when it is applied to all."""
+    return f"exists({items}, x -> {body.fails})" if body.fails else None
+
+
+def _fails_before_match(items: str, body: Sql) -> str | None:
+    """Where the closure fails for an element before the first match."""
+    if not body.fails:
+        return None
+    decisive = f"case when {body.fails} then true when {_holds(body)} then false end"
+    return f"get(filter(transform({items}, x -> {decisive}), y -> y is not null), 0)"
+
+
+def _keep_sql(call: SqlCall) -> Sql:
+    items, body = call.receiver.text, call.apply("x")
+    return Sql(f"filter({items}, x -> {_holds(body)})", _some_fails(items, body))
+
+
+def _transformed_sql(call: SqlCall) -> Sql:
+    items, body = call.receiver.text, call.apply("x")
+    return Sql(f"transform({items}, x -> {body.text})", _some_fails(items, body))
+
+
+def _first_match_sql(call: SqlCall) -> Sql:
+    items, body = call.receiver.text, call.apply("x")
+    found = f"get(filter({items}, x -> {_holds(body)}), 0)"
+    return Sql(found, _fails_before_match(items, body))
+
+
+def _has_match_sql(call: SqlCall) -> Sql:
+    items, body = call.receiver.text, call.apply("x")
+    return Sql(f"exists({items}, x -> {_holds(body)})", _fails_before_match(items, body))
+
+
+@method("filter", ARRAY, same_as_receiver, params=[_PREDICATE], sql=_keep_sql)
 def keep(items: Sequence[Value], predicate: Closure) -> list[Value]:
     """The elements for which the closure gives true; false and null leave an element out.
 
@@ -34,7 +74,13 @@ def _array_of_results(_: Type, args: tuple[Type, ...]) -> Type:
     return array_of(args[0])
 
 
-@method("map", ARRAY, _array_of_results, params=[ClosureParam("transform", ANY)])
+@method(
+    "map",
+    ARRAY,
+    _array_of_results,
+    params=[ClosureParam("transform", ANY)],
+    sql=_transformed_sql,
+)
 def transformed(items: Sequence[Value], transform: Closure) -> list[Value]:
     """An array of what the closure gives for each element; nulls are kept.
 
@@ -58,7 +104,7 @@ def _element_or_null(receiver: Type, _: tuple[Type, ...]) -> Type:
     return receiver.element_type.nullable()
 
 
-@method("find", ARRAY, _element_or_null, params=[_PREDICATE])
+@method("find", ARRAY, _element_or_null, params=[_PREDICATE], sql=_first_match_sql)
 def first_match(items: Sequence[Value], predicate: Closure) -> Value:
     """The first element for which the closure gives true; null if there is none.
 
@@ -72,7 +118,7 @@ def first_match(items: Sequence[Value], predicate: Closure) -> Value:
     return next((item for item in items if predicate(item) is True), None)
 
 
-@method("any", ARRAY, BOOL, params=[_PREDICATE])
+@method("any", ARRAY, BOOL, params=[_PREDICATE], sql=_has_match_sql)
 def has_match(items: Sequence[Value], predicate: Closure) -> bool:
     """Whether the closure gives true for at least one element; false for an empty array.
 
@@ -125,7 +171,13 @@ def flat_map(items: Sequence[Value], transform: Closure) -> list[Value]:
     return parts
 
 
-@method("remove", ARRAY, same_as_receiver, params=[Param("index", INT)])
+@method(
+    "remove",
+    ARRAY,
+    same_as_receiver,
+    params=[Param("index", INT)],
+    sql="if({index} is null, null, filter({self}, (x, i) -> i <> {index}))",
+)
 def remove(items: Sequence[Value], index: int) -> list[Value]:
     """The array without the element at `index`, counted from 0.
 

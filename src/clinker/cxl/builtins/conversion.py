@@ -6,21 +6,27 @@ import datetime as dt
 import math
 import re
 from collections.abc import Callable
-from typing import TypeVar
+from typing import TypeAlias, TypeVar
 
 from clinker.cxl import strftime
 from clinker.cxl.builtins.declare import LiteralProblem, Param, method
 from clinker.cxl.failure import Failure, FailureKind, conversion_failed
+from clinker.cxl.sql import NotNative, Sql, SqlCall
+from clinker.cxl.sql_text import text_form_sql, text_sql
+from clinker.cxl.strftime_sql import date_sql, datetime_sql, iso_date_sql, iso_datetime_sql
 from clinker.cxl.types import ANY, BOOL, DATE, DATETIME, FLOAT, INT, STRING, Kind, Type
 from clinker.cxl.values import MAX_INT, MIN_INT, Value, midnight, text_of
 
 # Zeros are kept apart: Python refuses to read more than some thousand digits.
 _INT = re.compile(r"([+-]?)0*([0-9]{1,19})")
-_FLOAT = re.compile(
-    r"[+-]?(?:(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:e[+-]?[0-9]+)?|inf|infinity|nan)",
-    re.IGNORECASE | re.ASCII,
-)
+_DECIMAL = r"[+-]?(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:e[+-]?[0-9]+)?"
+_FLOAT = re.compile(rf"{_DECIMAL}|[+-]?(?:inf|infinity|nan)", re.IGNORECASE | re.ASCII)
 _BOOLS = {"true": True, "1": True, "yes": True, "false": False, "0": False, "no": False}
+
+_SAFE_FOR_INT = Kind.INT | Kind.BOOL
+_SAFE_FOR_FLOAT = Kind.INT | Kind.FLOAT
+_SAFE_FOR_BOOL = Kind.INT | Kind.BOOL
+_SAFE_FOR_DATES = Kind.DATE | Kind.DATETIME
 
 _T = TypeVar("_T")
 
@@ -32,7 +38,65 @@ def _or_null(convert: Callable[..., _T], *args: Value) -> _T | None:
         return None
 
 
-@method("to_int", ANY, INT, fails=[FailureKind.CONVERSION_FAILED], safe_for=Kind.INT | Kind.BOOL)
+# In the engine a conversion is SQL for the receivers that have a counterpart, null where it fails;
+# None for other receivers.
+_Converting: TypeAlias = Callable[[SqlCall], str | None]
+_Form: TypeAlias = Callable[[SqlCall], Sql]
+
+
+def _try_sql(sql_type: str, convert: _Converting) -> _Form:
+    """The form of a conversion that gives null where it fails."""
+    return lambda call: Sql(convert(call) or f"cast(null as {sql_type})")
+
+
+def _to_sql(sql_type: str, convert: _Converting, safe_for: Kind) -> _Form:
+    """The form of a conversion that fails, except for receivers of some kinds."""
+
+    def form(call: SqlCall) -> Sql:
+        x, converted = call.receiver, convert(call)
+        if converted is None:
+            return Sql(f"cast(null as {sql_type})", f"{x.text} is not null")
+        if x.type.only(safe_for):
+            return Sql(converted)
+        value = call.bind(converted)
+        return Sql(value, f"{value} is null and {x.text} is not null")
+
+    return form
+
+
+def _kind(call: SqlCall) -> Kind:
+    return call.receiver.type.kinds & ~Kind.NULL
+
+
+def _matches_sql(x: str, regex: str) -> str:
+    """Whether a whole text matches."""
+    whole = rf"\A(?:{regex})\z"
+    return f"{x} rlike {text_sql(whole)}"
+
+
+def _int_sql(call: SqlCall) -> str | None:
+    x = call.receiver.text
+    match _kind(call):
+        case Kind.INT:
+            return x
+        case Kind.BOOL:
+            return f"cast({x} as bigint)"
+        case Kind.FLOAT:
+            fits = f"{x} >= -9223372036854775808D and {x} < 9223372036854775808D"
+            return f"if({fits}, cast({x} as bigint), null)"
+        case Kind.STRING:
+            return f"if({_matches_sql(x, '[+-]?[0-9]+')}, try_cast({x} as bigint), null)"
+    return None
+
+
+@method(
+    "to_int",
+    ANY,
+    INT,
+    fails=[FailureKind.CONVERSION_FAILED],
+    safe_for=_SAFE_FOR_INT,
+    sql=_to_sql("bigint", _int_sql, _SAFE_FOR_INT),
+)
 def to_int(value: Value) -> int:
     """A whole number. Floats lose their fraction, true is 1 and false 0; text may hold a sign and
     the digits 0 to 9, nothing else.
@@ -71,7 +135,7 @@ def to_int(value: Value) -> int:
     return number
 
 
-@method("try_int", ANY, INT.nullable())
+@method("try_int", ANY, INT.nullable(), sql=_try_sql("bigint", _int_sql))
 def try_int(value: Value) -> int | None:
     """A whole number, like `to_int`, or null where that would fail.
 
@@ -91,8 +155,31 @@ def try_int(value: Value) -> int | None:
     return _or_null(to_int, value)
 
 
+def _float_sql(call: SqlCall) -> str | None:
+    x = call.receiver.text
+    match _kind(call):
+        case Kind.INT:
+            return f"cast({x} as double)"
+        case Kind.FLOAT:
+            return x
+        case Kind.STRING:
+            return (
+                f"case when {_matches_sql(x, f'(?i){_DECIMAL}')} then try_cast({x} as double)"
+                f" when lower({x}) in ('inf', '+inf', 'infinity', '+infinity')"
+                " then double('Infinity')"
+                f" when lower({x}) in ('-inf', '-infinity') then double('-Infinity')"
+                f" when lower({x}) in ('nan', '+nan', '-nan') then double('NaN') end"
+            )
+    return None
+
+
 @method(
-    "to_float", ANY, FLOAT, fails=[FailureKind.CONVERSION_FAILED], safe_for=Kind.INT | Kind.FLOAT
+    "to_float",
+    ANY,
+    FLOAT,
+    fails=[FailureKind.CONVERSION_FAILED],
+    safe_for=_SAFE_FOR_FLOAT,
+    sql=_to_sql("double", _float_sql, _SAFE_FOR_FLOAT),
 )
 def to_float(value: Value) -> float:
     """A number with a fraction. Text may have an exponent or be `inf` or `nan`, but holds no
@@ -128,7 +215,7 @@ def to_float(value: Value) -> float:
             raise conversion_failed(text_of(value), "Float")
 
 
-@method("try_float", ANY, FLOAT.nullable())
+@method("try_float", ANY, FLOAT.nullable(), sql=_try_sql("double", _float_sql))
 def try_float(value: Value) -> float | None:
     """A number with a fraction, like `to_float`, or null where that would fail.
 
@@ -146,7 +233,27 @@ def try_float(value: Value) -> float | None:
     return _or_null(to_float, value)
 
 
-@method("to_bool", ANY, BOOL, fails=[FailureKind.CONVERSION_FAILED], safe_for=Kind.BOOL | Kind.INT)
+def _bool_sql(call: SqlCall) -> str | None:
+    x = call.receiver.text
+    match _kind(call):
+        case Kind.INT:
+            return f"{x} <> 0"
+        case Kind.BOOL:
+            return x
+        case Kind.STRING:
+            cases = " ".join(f"when '{text}' then {value}" for text, value in _BOOLS.items())
+            return f"case lower({x}) {cases} end"
+    return None
+
+
+@method(
+    "to_bool",
+    ANY,
+    BOOL,
+    fails=[FailureKind.CONVERSION_FAILED],
+    safe_for=_SAFE_FOR_BOOL,
+    sql=_to_sql("boolean", _bool_sql, _SAFE_FOR_BOOL),
+)
 def to_bool(value: Value) -> bool:
     """True or false. The texts true, 1, yes and false, 0, no count in any case; the number 0 is
     false and every other whole number true.
@@ -173,7 +280,7 @@ def to_bool(value: Value) -> bool:
             raise conversion_failed(text_of(value), "Bool")
 
 
-@method("try_bool", ANY, BOOL.nullable())
+@method("try_bool", ANY, BOOL.nullable(), sql=_try_sql("boolean", _bool_sql))
 def try_bool(value: Value) -> bool | None:
     """True or false, like `to_bool`, or null where that would fail.
 
@@ -189,7 +296,11 @@ def try_bool(value: Value) -> bool | None:
     return _or_null(to_bool, value)
 
 
-@method("to_string", ANY, STRING)
+def _string_sql(call: SqlCall) -> Sql:
+    return Sql(text_form_sql(call.receiver.text, call.receiver.type))
+
+
+@method("to_string", ANY, STRING, sql=_string_sql, sql_takes_tagged=True)
 def to_string(value: Value) -> str:
     """The text form of any value. Whole floats show no decimals, and a null inside an array or a
     map shows as nothing.
@@ -252,6 +363,46 @@ def _usable(pattern_of: Callable[[str], strftime.Pattern], format: str) -> strft
         raise Failure(FailureKind.INVALID_FORMAT, detail, format) from None
 
 
+def _literal_format(call: SqlCall) -> str | None:
+    """The format that was given, if any; it has to be known."""
+    format = call.arg("format")
+    if format is None or (format.is_literal and format.value is None):
+        return None
+    if not isinstance(format.value, str):
+        raise NotNative
+    return format.value
+
+
+def _date_sql(call: SqlCall) -> str | None:
+    x = call.receiver.text
+    match _kind(call):
+        case Kind.DATE:
+            return x
+        case Kind.DATETIME:
+            return f"cast({x} as date)"
+        case Kind.STRING:
+            format = _literal_format(call)
+            if format is None:
+                return iso_date_sql(x, call.bind)
+            return date_sql(x, _date_pattern(format), call.bind)
+    return None
+
+
+def _datetime_sql(call: SqlCall) -> str | None:
+    x = call.receiver.text
+    match _kind(call):
+        case Kind.DATE:
+            return f"cast({x} as timestamp_ntz)"
+        case Kind.DATETIME:
+            return x
+        case Kind.STRING:
+            format = _literal_format(call)
+            if format is None:
+                return iso_datetime_sql(x, call.bind)
+            return datetime_sql(x, _datetime_pattern(format), call.bind)
+    return None
+
+
 _READING = (FailureKind.CONVERSION_FAILED, FailureKind.INVALID_FORMAT)
 
 
@@ -261,7 +412,8 @@ _READING = (FailureKind.CONVERSION_FAILED, FailureKind.INVALID_FORMAT)
     DATE,
     params=[_format(_date_pattern)],
     fails=_READING,
-    safe_for=Kind.DATE | Kind.DATETIME,
+    safe_for=_SAFE_FOR_DATES,
+    sql=_to_sql("date", _date_sql, _SAFE_FOR_DATES),
 )
 def to_date(value: Value, format: str | None = None) -> dt.date:
     """A date, read from text of the form year-month-day or of the given strftime format. A
@@ -302,7 +454,13 @@ def to_date(value: Value, format: str | None = None) -> dt.date:
     return date
 
 
-@method("try_date", ANY, DATE.nullable(), params=[_format(_date_pattern)])
+@method(
+    "try_date",
+    ANY,
+    DATE.nullable(),
+    params=[_format(_date_pattern)],
+    sql=_try_sql("date", _date_sql),
+)
 def try_date(value: Value, format: str | None = None) -> dt.date | None:
     """A date, like `to_date`, or null where that would fail.
 
@@ -326,7 +484,8 @@ def try_date(value: Value, format: str | None = None) -> dt.date | None:
     DATETIME,
     params=[_format(_datetime_pattern)],
     fails=_READING,
-    safe_for=Kind.DATE | Kind.DATETIME,
+    safe_for=_SAFE_FOR_DATES,
+    sql=_to_sql("timestamp_ntz", _datetime_sql, _SAFE_FOR_DATES),
 )
 def to_datetime(value: Value, format: str | None = None) -> dt.datetime:
     """A date-time, read from ISO text or text of the given strftime format. A zone offset in ISO
@@ -361,7 +520,13 @@ def to_datetime(value: Value, format: str | None = None) -> dt.datetime:
     return moment
 
 
-@method("try_datetime", ANY, DATETIME.nullable(), params=[_format(_datetime_pattern)])
+@method(
+    "try_datetime",
+    ANY,
+    DATETIME.nullable(),
+    params=[_format(_datetime_pattern)],
+    sql=_try_sql("timestamp_ntz", _datetime_sql),
+)
 def try_datetime(value: Value, format: str | None = None) -> dt.datetime | None:
     """A date-time, like `to_datetime`, or null where that would fail.
 

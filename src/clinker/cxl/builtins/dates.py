@@ -317,9 +317,8 @@ def _months_between(value: dt.date, other: dt.date) -> int:
 def _months_between_sql(call: SqlCall) -> str:
     value, other = _instants_sql(call)
     earlier, later = call.bind(f"least({value}, {other})"), call.bind(f"greatest({value}, {other})")
-    months = call.bind(
-        f"(year({later}) - year({earlier})) * {_MONTHS_PER_YEAR} + month({later}) - month({earlier})"
-    )
+    years = f"(year({later}) - year({earlier}))"
+    months = call.bind(f"{years} * {_MONTHS_PER_YEAR} + month({later}) - month({earlier})")
     incomplete = f"if(timestampadd(month, {months}, {earlier}) > {later}, 1, 0)"
     # Null if one of them is, though there are an earlier and a later one.
     sign = f"case when {value} < {other} then -1L when {value} >= {other} then 1L end"

@@ -7,15 +7,31 @@ from collections.abc import Mapping
 from typing import Any
 
 from clinker.cxl.builtins.declare import Param, method
+from clinker.cxl.sql import NotNative, Sql, SqlCall
+from clinker.cxl.sql_text import text_sql
+from clinker.cxl.tagged_sql import (
+    NO_TEXT,
+    joined_array_sql,
+    joined_map_sql,
+    json_sql,
+    key_json,
+    map_text_sql,
+    parsed_array_sql,
+    parsed_map_sql,
+    tagged_json_sql,
+    text_json_sql,
+)
 from clinker.cxl.types import ANY, ARRAY, MAP, STRING, array_of
 from clinker.cxl.values import Value
 
 # An index of more digits is past the end of any array.
 _SEGMENT = re.compile(r"(?P<key>[^\[]*)(?P<indices>(?:\[[0-9]{1,18}\])*)")
 _INDEX = re.compile(r"[0-9]+")
+# The engine's arrays have no more.
+_MAX_ITEMS = 2**31 - 1
 
 
-@method("keys", MAP, array_of(STRING))
+@method("keys", MAP, array_of(STRING), sql="json_object_keys({self})")
 def keys(entries: Mapping[str, Value]) -> list[Value]:
     """The keys, in the order of the map.
 
@@ -29,7 +45,7 @@ def keys(entries: Mapping[str, Value]) -> list[Value]:
     return list(entries)
 
 
-@method("values", MAP, ARRAY)
+@method("values", MAP, ARRAY, sql=f"map_values({parsed_map_sql('{self}')})")
 def values(entries: Mapping[str, Value]) -> list[Value]:
     """The values, in the order of the map.
 
@@ -43,7 +59,17 @@ def values(entries: Mapping[str, Value]) -> list[Value]:
     return list(entries.values())
 
 
-@method("merge", MAP, MAP, params=[Param("other", MAP)])
+def _merge_sql(call: SqlCall) -> Sql:
+    other = call.arg("other")
+    assert other
+    mine, theirs = (call.bind(parsed_map_sql(x.text)) for x in (call.receiver, other))
+    value = f"if(map_contains_key({theirs}, e.key), try_element_at({theirs}, e.key), e.value)"
+    kept = f"transform(map_entries({mine}), e -> struct(e.key as key, {value} as value))"
+    new = f"filter(map_entries({theirs}), e -> not map_contains_key({mine}, e.key))"
+    return Sql(map_text_sql(f"concat({kept}, {new})"))
+
+
+@method("merge", MAP, MAP, params=[Param("other", MAP)], sql=_merge_sql)
 def merge(entries: Mapping[str, Value], other: Mapping[str, Value]) -> dict[str, Value]:
     """A map with the entries of both; where both have a key, the value of `other` wins.
 
@@ -82,11 +108,58 @@ def _has_place(container: dict[str, Value] | list[Value], step: str | int) -> bo
     return isinstance(container, list) and step < len(container)
 
 
+def _with_entry_sql(call: SqlCall) -> Sql:
+    key, value = call.arg("key"), call.arg("value")
+    assert key
+    assert value
+    if not isinstance(key.value, str):
+        raise NotNative  # how deep the path goes is not known
+    steps = _steps(key.value)
+    if steps is None:
+        return Sql(NO_TEXT)
+    return Sql(_with_value(call, call.receiver.text, steps, json_sql(value.text, value.type)))
+
+
+def _with_value(call: SqlCall, container: str, steps: list[str | int], json: str) -> str:
+    """The text of a container with JSON at the end of a path into it; null without a place."""
+    step, *further = steps
+    if isinstance(step, int):
+        return _with_item(call, container, step, further, json)
+    held, name = call.bind(parsed_map_sql(container)), text_sql(step)
+    if further:
+        inner = call.bind(f"coalesce(try_element_at({held}, {name}), '{{}}')")
+        json = _with_value(call, inner, further, json)
+    json = call.bind(json)
+    value = f"if(e.key = {name}, {json}, {tagged_json_sql('e.value')})"
+    present = f"transform(map_entries({held}), e -> concat({text_json_sql('e.key')}, ':', {value}))"
+    new = f"array(concat({text_sql(key_json(step))}, {json}))"
+    missing = f"if(map_contains_key({held}, {name}), cast(array() as array<string>), {new})"
+    found = joined_map_sql(f"concat({present}, {missing})")
+    return f"if(startswith({container}, '{{') and {json} is not null, {found}, null)"
+
+
+def _with_item(
+    call: SqlCall, container: str, index: int, further: list[str | int], json: str
+) -> str:
+    if index >= _MAX_ITEMS:
+        return NO_TEXT
+    held = call.bind(f"if(startswith({container}, '['), {parsed_array_sql(container)}, null)")
+    if further:
+        inner = call.bind(f"coalesce(get({held}, {index}), '{{}}')")
+        json = _with_value(call, inner, further, json)
+    json = call.bind(json)
+    item = f"if(i = {index}, {json}, {tagged_json_sql('x')})"
+    found = joined_array_sql(f"transform({held}, (x, i) -> {item})")
+    return f"if({index} < size({held}) and {json} is not null, {found}, null)"
+
+
 @method(
     "set",
     MAP,
     MAP.nullable(),
     params=[Param("key", STRING), Param("value", ANY, takes_null=True)],
+    sql=_with_entry_sql,
+    sql_takes_tagged=True,
 )
 def with_entry(entries: Mapping[str, Value], key: str, value: Value) -> dict[str, Value] | None:
     """The map with `key` set to `value`: an existing key keeps its place, a new one comes last.
@@ -146,7 +219,18 @@ def with_entry(entries: Mapping[str, Value], key: str, value: Value) -> dict[str
     return result
 
 
-@method("remove_field", MAP, MAP, params=[Param("key", STRING)])
+def _remove_field_sql(call: SqlCall) -> Sql:
+    key = call.arg("key")
+    assert key
+    held = call.bind(parsed_map_sql(call.receiver.text))
+    rest = map_text_sql(f"filter(map_entries({held}), e -> e.key <> {key.text})")
+    return Sql(
+        f"case when map_contains_key({held}, {key.text}) then {rest}"
+        f" when {key.text} is not null then {call.receiver.text} end"
+    )
+
+
+@method("remove_field", MAP, MAP, params=[Param("key", STRING)], sql=_remove_field_sql)
 def remove_field(entries: Mapping[str, Value], key: str) -> dict[str, Value]:
     """The map without the entry `key`; unchanged if there is none.
 

@@ -41,7 +41,10 @@ def call(compiler: Compiler, expr: typed.Call) -> Sql:
 
     def write(given: Sequence[Operand]) -> tuple[Sql, Type]:
         made = Call(compiler, method, given[0], given[1:], closure)
-        return made.written(), made.type
+        sql = made.written()
+        if sql.text.upper() == "NULL":
+            sql = Sql(null(representation(made.type)), sql.fails)
+        return sql, made.type
 
     found = chosen(compiler.scope, [o.alternatives for o in operands], write, target, "false")
     return Sql(found.text, _failing(operands, found.fails))

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from pyspark.sql import DataFrame
 from pyspark.sql.types import BooleanType, DataType, StructField, StructType
 
+from clinker.engine.expressions.arrow_map import map_in_arrow
 from clinker.engine.expressions.foreign import foreign_batch_function, plain
 from clinker.engine.expressions.representation import Representation
 from clinker.engine.expressions.scope import Columns, ForeignColumns, Layer
@@ -28,7 +29,7 @@ def _with_foreign(frame: DataFrame, layer: ForeignColumns) -> DataFrame:
     for foreign in layer.work:
         fields.append(StructField(plain(foreign.value), DataType.fromDDL(foreign.ddl)))
         fields.append(StructField(plain(foreign.fails), BooleanType()))
-    return frame.mapInArrow(foreign_batch_function(layer.work), StructType(fields))
+    return map_in_arrow(frame, foreign_batch_function(layer.work), StructType(fields))
 
 
 def spark_type(form: Representation) -> DataType:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, TypeAlias
 
 from clinker.frozen import frozen
@@ -17,6 +18,8 @@ if TYPE_CHECKING:
     from clinker.engine.expressions.foreign import Foreign
 
 _NAME = re.compile(r"`\$\d+`")
+_COLUMN = re.compile(r"`(?:[^`]|``)+`")
+_MAX_INLINED = 4000
 _TRIVIAL = re.compile(
     r"""
     (`(?:[^`]|``)+`\.)?`(?:[^`]|``)+`     # a column, perhaps of one input
@@ -113,7 +116,7 @@ class Scope:
 
     def column(self, text: str) -> str:
         """The name of a column of the record that holds `text`, which may be a literal."""
-        if text.endswith("`"):
+        if _COLUMN.fullmatch(text):
             return text
         record = self._frames[0]
         return record.names.get(text) or record.add(text, self.new_name())
@@ -141,44 +144,76 @@ class Scope:
 
     def layers(self, *texts: str) -> list[Layer]:
         """How to compute the columns that these texts use, each layer using earlier ones."""
-        pending = self._needed(texts)
+        pending = _inlined(self._needed(texts), " ".join(texts))
         layers: list[Layer] = []
         done: set[str] = set()
         while pending:
-            ready = {name: text for name, (text, needs) in pending.items() if needs <= done}
-            sql = {name: text for name, text in ready.items() if text is not None}
+            ready = {name: needed for name, needed in pending.items() if needed.needs <= done}
+            sql = {name: needed.text for name, needed in ready.items() if needed.text is not None}
             if sql:
                 layers.append(Columns(tuple(f"{text} AS {name}" for name, text in sql.items())))
                 done |= sql.keys()
             else:
-                layers.append(self._foreign_layer(ready))
-                done |= ready.keys()
+                work = dict.fromkeys(self._foreign[name] for name in ready)
+                layers.append(ForeignColumns(tuple(work)))
+                done |= {name for each in work for name in (each.value, each.fails)}
             pending = {name: item for name, item in pending.items() if name not in done}
         return layers
 
-    def _foreign_layer(self, names: dict[str, str | None]) -> ForeignColumns:
-        assert names, "a value that depends on itself"
-        found = {id(self._foreign[name]): self._foreign[name] for name in names}
-        return ForeignColumns(tuple(found.values()))
-
-    def _needed(self, texts: Sequence[str]) -> dict[str, tuple[str | None, set[str]]]:
-        """The text and the direct needs of every column used; foreign ones have no text."""
+    def _needed(self, texts: Sequence[str]) -> dict[str, _Needed]:
+        """Every column that is used, directly or not."""
         definitions = {name: text for text, name in self._frames[0].names.items()}
-        needed: dict[str, tuple[str | None, set[str]]] = {}
+        found: dict[str, _Needed] = {}
         waiting = [name for text in texts for name in _NAME.findall(text)]
         while waiting:
             name = waiting.pop()
-            if name in needed:
+            if name in found:
                 continue
             if name in definitions:
-                text: str | None = definitions[name]
-                needs = set(_NAME.findall(definitions[name]))
+                found[name] = _Needed(definitions[name], _names(definitions[name]))
             elif name in self._foreign:
-                text, needs = None, set(_NAME.findall(" ".join(self._foreign[name].columns)))
+                found[name] = _Needed(None, _names(" ".join(self._foreign[name].columns)))
             else:
                 continue  # the variable of a lambda
-            needed[name] = text, needs
-            waiting.extend(needs)
-        known = definitions.keys() | self._foreign.keys()
-        ordered = sorted(needed, key=lambda name: int(name[2:-1]))
-        return {name: (needed[name][0], needed[name][1] & known) for name in ordered}
+            waiting.extend(found[name].needs)
+        for needed in found.values():
+            needed.needs &= found.keys()
+        return dict(sorted(found.items(), key=lambda item: int(item[0][2:-1])))
+
+
+@dataclass
+class _Needed:
+    """A column to compute: its SQL, unless it is foreign, and the columns that takes."""
+
+    text: str | None
+    needs: set[str]
+
+
+def _names(text: str) -> set[str]:
+    return set(_NAME.findall(text))
+
+
+def _inlined(columns: dict[str, _Needed], results: str) -> dict[str, _Needed]:
+    """The columns without those that only one other uses once, which are written into it."""
+    users: dict[str, list[_Needed]] = {name: [] for name in columns}
+    for column in columns.values():
+        for name in column.needs:
+            users[name].append(column)
+    kept: dict[str, _Needed] = {}
+    for name, column in columns.items():
+        user = users[name][0] if len(users[name]) == 1 and name not in results else None
+        if user and user.text and column.text and _can_take(user.text, name, column.text):
+            user.text = user.text.replace(name, f"({column.text})")
+            user.needs = user.needs - {name} | column.needs
+            for other in column.needs:
+                users[other].append(user)
+                users[other].remove(column)
+        else:
+            kept[name] = column
+    return kept
+
+
+def _can_take(text: str, name: str, definition: str) -> bool:
+    """Whether a definition may be written in place of a name: not into a lambda, where it would
+    be computed for every element."""
+    return "->" not in text and text.count(name) == 1 and len(text) + len(definition) < _MAX_INLINED

@@ -51,12 +51,19 @@ def _context(jvm: Jvm) -> SparkContext:
         with _variables(known):
             gateway = launch_gateway()
         with _variables({"PYSPARK_PYTHON": python or "python3"}), _own_interrupt_handler():
-            return SparkContext(gateway=gateway)
+            context = SparkContext(gateway=gateway)
     except Py4JJavaError as problem:
         raise SessionError(f"Spark did not start: {_root_cause(problem)}") from problem
     except Py4JNetworkError as problem:
         message = f"the connection to Spark broke while it was starting{jvm.last_words()}"
         raise SessionError(message) from problem
+    # The server for accumulators, which we do not use, would print that the JVM has ended.
+    context._accumulatorServer.handle_error = _ignore  # type: ignore[method-assign]
+    return context
+
+
+def _ignore(*_: object) -> None:
+    """Say nothing."""
 
 
 def _root_cause(problem: Py4JJavaError) -> str:

@@ -85,7 +85,8 @@ def resident_bytes() -> int:
 
 def _largest_resident_bytes() -> int:
     used = max(
-        resource.getrusage(who).ru_maxrss for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)
+        resource.getrusage(who).ru_maxrss
+        for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)
     )
     return used if sys.platform == "darwin" else used * 1024
 

@@ -45,4 +45,3 @@ def connect(url: str, settings: SessionSettings) -> Session:
 
     facts = EngineFacts("spark-connect", version, url, None)
     return Session(spark, facts, stop)
-

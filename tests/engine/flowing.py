@@ -1,0 +1,109 @@
+"""Flows for tests of single nodes: given records in, records and rejects out."""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from textwrap import dedent
+
+import pyarrow as pa
+from pyspark.sql import SparkSession
+from pyspark.sql.types import IntegerType, LongType, StructField, StructType
+
+from clinker.cxl.evaluate import Record
+from clinker.cxl.types import INT
+from clinker.cxl.values import Value
+from clinker.diagnostics.render import render_text
+from clinker.engine.building import Building
+from clinker.engine.expressions import representation
+from clinker.engine.expressions.arrow_value import from_values, to_values
+from clinker.engine.expressions.frames import spark_type
+from clinker.engine.flow import POSITION, REJECT, SOURCE, Flow
+from clinker.engine.observer import Quiet
+from clinker.engine.report import identify
+from clinker.engine.stages import WIDE_SUMS, Reason, Stages
+from clinker.engine.system import SystemValues
+from clinker.plan.compile import Plan, compile_pipeline
+from clinker.plan.options import Options
+
+
+def planned(text: str) -> Plan:
+    """The plan of a pipeline that has no errors."""
+    with tempfile.TemporaryDirectory() as folder:
+        found = compile_pipeline(dedent(text).encode(), "pipeline.yaml", Options(Path(folder)))
+    assert found.plan, render_text(found.diagnostics)
+    return found.plan
+
+
+def building(spark: SparkSession, plan: Plan, *, wide_sums: bool = False) -> Building:
+    sources = [unit.name for unit in plan.graph if unit.kind == "source"]
+    system = SystemValues(plan, identify(None), {name: [f"{name}.csv"] for name in sources})
+    return Building(plan, spark, system, Stages(), Quiet(), wide_sums)
+
+
+def source_flow(building: Building, name: str, records: Sequence[Record]) -> Flow:
+    """The records as a source reads them."""
+    columns = building.plan.nodes[name].row.columns
+    number = list(building.system.files).index(name)
+    arrays = [from_values([r.get(c) for r in records], t) for c, t in columns.items()]
+    fields = [StructField(c, spark_type(representation(t))) for c, t in columns.items()]
+    arrays.append(pa.array([number] * len(records), pa.int32()))
+    fields.append(StructField(SOURCE, IntegerType()))
+    arrays.append(pa.array(range(1, len(records) + 1), pa.int64()))
+    fields.append(StructField(POSITION, LongType()))
+    table = pa.table(arrays, names=[field.name for field in fields])
+    return Flow(
+        frame=building.spark.createDataFrame(table, schema=StructType(fields)),
+        columns=columns,
+        order=(POSITION,),
+        is_ordered=True,
+        sources=(name,),
+        is_small=True,
+        origin={column: (column, type_) for column, type_ in columns.items()},
+        has_rejects=False,
+    )
+
+
+@dataclass(frozen=True)
+class Rejection:
+    """A rejected record: where it came from, the node that rejected it, and why."""
+
+    row: int | None
+    stage: str
+    reason: Reason
+    origin: str
+
+
+@dataclass(frozen=True)
+class Collected:
+    records: list[dict[str, Value]]
+    rejected: list[Rejection]
+    needs_wide: bool
+
+
+def collected(building: Building, flow: Flow) -> Collected:
+    """All that a flow brings: its records in their order, and its rejects in theirs."""
+    table = flow.frame.toArrow()
+    if not len(table):
+        return Collected([], [], False)
+    table = table.sort_by([(name, "ascending") for name in flow.order])
+    columns = {name: to_values(table.column(name), t) for name, t in flow.columns.items()}
+    rejects: list[Mapping[str, str | int] | None] = [None] * len(table)
+    if flow.has_rejects:
+        rejects = table.column(REJECT).to_pylist()
+    positions = to_values(table.column(POSITION), INT)
+    records, rejected, needs_wide = [], [], False
+    for at, reject in enumerate(rejects):
+        if reject is None:
+            records.append({name: values[at] for name, values in columns.items()})
+        elif reject["stage"] == WIDE_SUMS:
+            needs_wide = True
+        else:
+            number, row = int(reject["stage"]), positions[at]
+            assert row is None or isinstance(row, int)
+            reason = building.stages.reason(number, str(reject["inputs"]))
+            stage = building.stages[number].node
+            rejected.append(Rejection(row, stage, reason, str(reject["origin"])))
+    return Collected(records, rejected, needs_wide)
