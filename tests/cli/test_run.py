@@ -66,7 +66,7 @@ def test_a_run_writes_its_output_and_says_so(folder: Path) -> None:
     done = clinker(folder)
     assert (done.returncode, done.stderr) == (0, "")
     assert done.stdout == (
-        "result  out/result.csv  2 records  31 B\n"
+        "result  out/result.csv  2 records  30 B\n"
         "Pipeline complete: 2 total, 2 ok, 2 written, 0 dlq\n"
     )
     assert (folder / "out" / "result.csv").read_text() == EXPECTED
@@ -106,7 +106,7 @@ def test_the_report_as_json(folder: Path) -> None:
         "name": "result",
         "files": [str(folder / "out" / "result.csv")],
         "records": 2,
-        "bytes": 31,
+        "bytes": 30,
     }
     assert report["engine"]["master"] == "local[1]"
 

@@ -23,7 +23,13 @@ from clinker.cxl.sql import Operand, Sql
 from clinker.cxl.types import ANY, INT, Kind, Type
 from clinker.engine.aggregate_reasons import EXAMPLE_KINDS, group_explainer, record_explainer
 from clinker.engine.building import Building, computed, recast
-from clinker.engine.expressions import Compiler, Scope, literal, representation
+from clinker.engine.expressions import (
+    Compiler,
+    Representation,
+    Scope,
+    literal,
+    representation,
+)
 from clinker.engine.expressions.frames import with_layers
 from clinker.engine.expressions.representation import is_of_kind
 from clinker.engine.expressions.rows import compile_row_program
@@ -44,7 +50,14 @@ from clinker.engine.rejecting import (
 )
 from clinker.engine.stages import WIDE_SUMS
 from clinker.engine.system import SystemValues, is_per_record
-from clinker.engine.time_windows import TIME, WATERMARK, WINDOW, in_windows, with_watermark
+from clinker.engine.time_windows import (
+    ARRIVED,
+    TIME,
+    WATERMARK,
+    WINDOW,
+    in_windows,
+    with_watermark,
+)
 from clinker.frozen import frozen
 from clinker.plan.graph import Unit
 from clinker.plan.planned import PlannedAggregate
@@ -136,7 +149,7 @@ class _Aggregation:
         flow = self.flow
         carried = [SOURCE, POSITION, *flow.order]
         if self.has_windows:
-            carried += [TIME, WATERMARK, *(column for column, _ in flow.origin.values())]
+            carried += [TIME, WATERMARK, ARRIVED, *(column for column, _ in flow.origin.values())]
             carried += (name for name in flow.hidden if name != REJECT)
         return list(dict.fromkeys(carried))
 
@@ -270,7 +283,9 @@ class _Aggregation:
             failures += fails, nan_sql(operand.text, own)
         return {name: columns[name] for name in wanted}, either(*failures)
 
-    def _group_reject(self, scope: Scope, fails: str, read: Sequence[tuple[str, object]]) -> str:
+    def _group_reject(
+        self, scope: Scope, fails: str, read: Sequence[tuple[str, Representation]]
+    ) -> str:
         known = self.building.surroundings(self.unit, (e.value for e in self.emits))
         names = [key.name for key in self.keys]
         explain = group_explainer(self.emits, names, self.calls, known)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import datetime as dt
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import field
+from typing import TYPE_CHECKING
 
 from pyspark.sql import DataFrame, SparkSession
 
@@ -31,6 +32,9 @@ from clinker.frozen import frozen
 from clinker.plan.compile import Plan
 from clinker.plan.graph import Unit
 
+if TYPE_CHECKING:
+    from clinker.engine.logs import RecordMessages
+
 
 @frozen(eq=False)
 class Building:
@@ -43,6 +47,8 @@ class Building:
     observer: Observer
     wide_sums: bool = False
     """Whether sums have room for every Float."""
+    messages: list[RecordMessages] = field(default_factory=list)
+    """What is to be said about single records."""
 
     def compiler(
         self,

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pyarrow as pa
 from pyspark.errors import PySparkException
-from pyspark.sql import SparkSession
+from pyspark.sql import DataFrame, SparkSession
 
 from clinker.engine.building import Building
 from clinker.engine.collecting import (
@@ -29,9 +29,11 @@ from clinker.engine.dead_letters import (
     log_unfiled,
     stage_files,
 )
+from clinker.engine.flow import selection
 from clinker.engine.flows import Flows
 from clinker.engine.inputs import SourceInput, open_inputs
-from clinker.engine.observer import Observer
+from clinker.engine.logs import announce, tell_errors
+from clinker.engine.observer import Observer, Quiet
 from clinker.engine.outputs import Written, target
 from clinker.engine.report import (
     Counts,
@@ -47,6 +49,7 @@ from clinker.engine.scan import format_error
 from clinker.engine.session import (
     MemorySampler,
     SessionSettings,
+    adopt,
     open_session,
     start_jvm,
 )
@@ -135,6 +138,7 @@ class _Run:
         building = Building(self.plan, spark, system, self.stages, self.observer, wide_sums)
         flows = Flows(building, {source.name: source for source in self.inputs})
         self._check_existing()
+        announce(building, "before_transform")
         with ExitStack() as cleaning:
             cleaning.callback(flows.release)
             staged: list[_Staged] = []
@@ -146,6 +150,10 @@ class _Run:
                 staged.append(self._staged(output, collected))
                 self.observer.advanced(collected.records)
             rejected = explained(rejects, self.stages, self.inputs)
+            for messages in building.messages:
+                messages.tell(self.observer)
+            tell_errors(building, rejected.letters)
+            announce(building, "after_transform")
         check_limits(self.plan, rejected, {s.name: s.records for s in self.inputs})
         return staged, rejected
 
@@ -265,3 +273,16 @@ class _Run:
             Exit.IO,
             help="run again with --log-level debug for the details",
         )
+
+
+def node_frame(plan: Plan, node: str, spark: SparkSession) -> DataFrame:
+    """The records that leave a node, in a session of the caller's."""
+    check_supported(plan)
+    stages = Stages()
+    identity = identify(plan.options.batch_id)
+    inputs = open_inputs(plan, identity, stages)
+    files = {source.name: [file.name for file in source.files] for source in inputs}
+    system = SystemValues(plan, identity, files)
+    building = Building(plan, adopt(spark).spark, system, stages, Quiet())
+    flow = Flows(building, {source.name: source for source in inputs}).of(node)
+    return flow.without_rejects().frame.selectExpr(*selection(flow.columns))

@@ -54,6 +54,8 @@ def local_table(spec: ReadSpec, inventory: Inventory) -> pa.Table:
 
 def local_frame(spark: SparkSession, table: pa.Table) -> DataFrame:
     """A table of records as a DataFrame; it says explicitly that its times are in no zone."""
+    if not table.num_rows:  # pyspark wants a chunk even then
+        table = pa.Table.from_batches([pa.RecordBatch.from_pylist([], table.schema)])
     return spark.createDataFrame(table, spark_schema(table.schema))
 
 

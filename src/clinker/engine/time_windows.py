@@ -19,13 +19,13 @@ from clinker.engine.expressions import Scope, representation
 from clinker.engine.expressions.frames import with_layers
 from clinker.engine.expressions.representation import text_literal
 from clinker.engine.flow import REJECT, SOURCE, Flow, quoted, selection
-from clinker.engine.rejecting import is_kept, reject_sql, rejecting, unless_rejected
+from clinker.engine.rejecting import NO_REJECT, is_kept, reject_sql, unless_rejected
 from clinker.plan.graph import Unit
 
 WINDOW = "$window"
 """Where the window of a record starts; null for rejected records."""
-TIME, WATERMARK = "$time", "$watermark"
-"""The event time of a record, and the watermark it meets."""
+TIME, WATERMARK, ARRIVED = "$time", "$watermark", "$arrived"
+"""The event time of a record, the watermark it meets, and whether it was not rejected before."""
 _STARTS, _OPEN, _SESSION, _END = "$starts", "$open", "$session", "$end"
 
 _LONGEST = 4 * 10**18
@@ -49,12 +49,16 @@ def with_watermark(building: Building, unit: Unit, flow: Flow) -> Flow:
     before = f"over (order by {order} rows between unbounded preceding and 1 preceding)"
     reached: list[str] = []
     for name, number in numbers.items():
-        own = f"case when {quoted(SOURCE)} = {number} and {is_kept(flow)} then {quoted(TIME)} end"
+        own = f"case when {quoted(SOURCE)} = {number} and {quoted(ARRIVED)} then {quoted(TIME)} end"
         delay = _microseconds(_watermark(building, name).delay)
         reached.append(f"(max({own}) {before} - {delay})")
     least = reached[0] if len(reached) == 1 else f"least({', '.join(reached)})"
     all_known = " and ".join(f"{each} is not null" for each in reached)
-    frame = flow.frame.selectExpr("*", f"case {quoted(SOURCE)} {times} end as {quoted(TIME)}")
+    frame = flow.frame.selectExpr(
+        "*",
+        f"case {quoted(SOURCE)} {times} end as {quoted(TIME)}",
+        f"{is_kept(flow)} as {quoted(ARRIVED)}",
+    )
     frame = frame.selectExpr("*", f"case when {all_known} then {least} end as {quoted(WATERMARK)}")
     return flow.with_frame(frame)
 
@@ -138,16 +142,16 @@ class _Windows:
 
     def sessions(self, gap: str, keys: Sequence[str]) -> Flow:
         """A session goes on until the next record of its group is more than a gap away."""
-        apart = [*selection(keys), *([is_kept(self.flow)] if self.flow.has_rejects else [])]
+        apart = selection((*keys, ARRIVED))
         time, session = quoted(TIME), quoted(_SESSION)
         order = ", ".join((time, *selection(self.flow.order)))
-        in_turn = f"{_partitioned(apart)} order by {order}"
+        in_turn = f"partition by {', '.join(apart)} order by {order}"
         before = f"lag({time}) over ({in_turn})"
         self._add(f"if({time} - {before} <= {gap}, 0, 1) as {session}")
         kept = [name for name in self.flow.frame.columns if name != _SESSION]
         counted = f"sum({session}) over ({in_turn} rows unbounded preceding) as {session}"
         self.flow = self.flow.with_frame(self.flow.frame.selectExpr(*selection(kept), counted))
-        together = _partitioned([*apart, session])
+        together = f"partition by {', '.join((*apart, session))}"
         self._add(
             f"min({time}) over ({together}) as {quoted(WINDOW)}",
             f"max({time}) over ({together}) + {gap} as {quoted(_END)}",
@@ -161,21 +165,21 @@ class _Windows:
         return f"coalesce({quoted(WATERMARK)} >= {end} + {self.lateness}, false)"
 
     def _without_late(self, is_late: str, start: str, end: str) -> Flow:
-        """The flow in which late records, whose window has these bounds, are rejected."""
+        """The flow in which late records, whose window has these bounds, are rejected.
+
+        What else is wrong with a late record does not matter.
+        """
         flow, scope = self.flow, Scope()
         # Dead letters of late records name what closed the window.
         closing = replace(self.unit, name=f"time_window:{self.unit.name}")
         stage = self.building.stage(closing, None)
-        reason = _late_reason(self.unit.name, start, end)
-        mark = rejecting(flow, is_late, reject_sql(flow, scope, stage, reason))
+        reject = reject_sql(flow, scope, stage, _late_reason(self.unit.name, start, end))
+        before = quoted(REJECT) if flow.has_rejects else NO_REJECT
+        mark = f"if({quoted(ARRIVED)} and {is_late}, {reject}, {before})"
         frame = with_layers(flow.frame, scope.layers(mark))
         others = [name for name in flow.frame.columns if name != REJECT]
         frame = frame.selectExpr(*selection(others), f"{mark} as {quoted(REJECT)}")
         return replace(flow, frame=frame, has_rejects=True)
-
-
-def _partitioned(by: Sequence[str]) -> str:
-    return f"partition by {', '.join(by)}" if by else ""
 
 
 def _late_reason(name: str, start: str, end: str) -> str:

@@ -19,6 +19,7 @@ from clinker.engine.expressions.frames import with_layers
 from clinker.engine.expressions.rows import Distinct, RowSql, compile_row_program
 from clinker.engine.flow import META, REJECT, Flow, origin_column, quoted, selection
 from clinker.engine.identity import identity_sql
+from clinker.engine.logs import messages_of
 from clinker.engine.rejecting import (
     inputs_sql,
     read_expressions,
@@ -40,7 +41,9 @@ def transform(building: Building, planned: PlannedTransform, flow: Flow) -> Flow
     outgoing = apply_program(
         building, planned, flow, compiler, planned.program, node.config.max_expansion
     )
-    return checked(building, planned, outgoing)
+    leaving = checked(building, planned, outgoing)
+    building.messages.extend(messages_of(building, planned, flow, leaving))
+    return leaving
 
 
 def apply_program(

@@ -49,7 +49,7 @@ def columns(**values: Sequence[Value]) -> list[dict[str, Value]]:
 
 
 def quoted(text: str) -> str:
-    escaped = text.replace("\\", "\\\\").replace('"', '\\"')
+    escaped = text.replace("\\", "\\\\").replace('"', '\\"').replace("\n", "\\n")
     return f'"{escaped}"'
 
 

@@ -226,8 +226,9 @@ def replace(text: str, find: str, replacement: str) -> str:
 
 
 def _count_sql(count: str) -> str:
-    """A number of characters, from 0, as Spark takes it."""
-    return f"cast(least(greatest({count}, 0L), {_MOST_CHARACTERS}L) as int)"
+    """A number of characters as Spark takes it; a negative one counts as 0."""
+    most = f"{_MOST_CHARACTERS}L"
+    return f"cast(case when {count} < 0L then 0L when {count} > {most} then {most} else {count} end as int)"
 
 
 def _substring_sql(call: SqlCall) -> Sql:

@@ -22,18 +22,16 @@ _QUICKER = {
 
 def runtime_conf(settings: SessionSettings) -> dict[str, str]:
     """What can be set on any session, a remote one included."""
-    return {
-        **REQUIRED,
-        **_QUICKER,
-        "spark.sql.execution.arrow.maxRecordsPerBatch": str(settings.batch_size),
-        **_user_runtime_conf(settings),
-    }
+    chosen = {name: value for name, value in settings.spark_conf.items() if _is_runtime(name)}
+    return _runtime_defaults(settings) | chosen | REQUIRED
 
 
-def _user_runtime_conf(settings: SessionSettings) -> dict[str, str]:
-    return {
-        name: value for name, value in settings.spark_conf.items() if name.startswith("spark.sql.")
-    }
+def _runtime_defaults(settings: SessionSettings) -> dict[str, str]:
+    return {**_QUICKER, "spark.sql.execution.arrow.maxRecordsPerBatch": str(settings.batch_size)}
+
+
+def _is_runtime(name: str) -> bool:
+    return name.startswith("spark.sql.")
 
 
 def session_conf(settings: SessionSettings, directory: Path) -> dict[str, str]:
@@ -51,9 +49,7 @@ def session_conf(settings: SessionSettings, directory: Path) -> dict[str, str]:
         "spark.shuffle.compress": compress,
         "spark.shuffle.spill.compress": compress,
         "spark.testing.reservedMemory": str(memory.reserved),
-        **REQUIRED,
-        **_QUICKER,
-        "spark.sql.execution.arrow.maxRecordsPerBatch": str(settings.batch_size),
+        **_runtime_defaults(settings),
     }
     if settings.is_local:
         conf |= {
@@ -63,7 +59,7 @@ def session_conf(settings: SessionSettings, directory: Path) -> dict[str, str]:
         }
     else:
         conf |= {"spark.executor.memory": f"{memory.heap // 2**20}m"}
-    return conf | dict(settings.spark_conf)
+    return conf | dict(settings.spark_conf) | REQUIRED
 
 
 def master(settings: SessionSettings) -> str:

@@ -1,0 +1,119 @@
+"""Pipelines from Python: compiled, run, or taken apart into DataFrames of your own session."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from dataclasses import replace
+from datetime import date
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from clinker.config.variables import Variable, fits
+from clinker.diagnostics import Diagnostic, errors
+from clinker.diagnostics.render import render_text
+from clinker.diagnostics.suggest import did_you_mean
+from clinker.plan import compile as compilation
+from clinker.plan.options import Options
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame, SparkSession
+
+    from clinker.engine.report import RunReport
+
+
+class CompileError(Exception):
+    """A pipeline has errors; the message shows them all."""
+
+    def __init__(self, diagnostics: list[Diagnostic]) -> None:
+        super().__init__(render_text(errors(diagnostics)))
+        self.diagnostics = diagnostics
+
+
+class Plan:
+    """A pipeline that compiled."""
+
+    def __init__(self, plan: compilation.Plan, diagnostics: list[Diagnostic]) -> None:
+        self._plan = plan
+        self.warnings = diagnostics
+
+    def run(self, spark: SparkSession | None = None) -> RunReport:
+        """Run the pipeline and publish its files.
+
+        Without a session of yours it runs in one of its own, on this machine.
+        """
+        from clinker.engine.observer import Quiet
+        from clinker.engine.run import run, run_in
+        from clinker.engine.session import SessionSettings, adopt
+
+        if spark is not None:
+            return run_in(self._plan, adopt(spark), Quiet())
+        settings = self._plan.pipeline.pipeline
+        own = SessionSettings(
+            threads=settings.concurrency.threads,
+            memory_limit=settings.memory.limit,
+        )
+        return run(self._plan, own, Quiet())
+
+    def dataframe(self, node: str, spark: SparkSession) -> DataFrame:
+        """The records that leave a node, as a DataFrame of your session.
+
+        Rejected records are not in it. Nothing is read before you ask for results.
+        """
+        from clinker.engine.run import node_frame
+
+        if node not in self._plan.nodes:
+            known = list(self._plan.nodes)
+            help = did_you_mean(node, known) or f"its nodes are: {', '.join(known)}"
+            raise ValueError(f"the pipeline has no node '{node}'; {help}")
+        return node_frame(self._plan, node, spark)
+
+    def explain(self, form: str = "text") -> str:
+        """The execution plan, as `clinker run --explain` shows it."""
+        from clinker.plan.explain import explain
+
+        return explain(self._plan, form)
+
+
+def compile(
+    path: str | os.PathLike[str],
+    *,
+    channel: str | os.PathLike[str] | None = None,
+    vars: Mapping[str, object] | None = None,
+    base_dir: str | os.PathLike[str] | None = None,
+    force: bool = False,
+) -> Plan:
+    """Compile a pipeline file; `CompileError` if it has errors.
+
+    `vars` replaces the values of `$vars`; `force` lets a run overwrite its outputs.
+    """
+    file = Path(path)
+    options = Options(
+        base_dir=Path(base_dir) if base_dir is not None else file.parent,
+        channel=Path(channel) if channel is not None else None,
+        force=force,
+        variables=dict(os.environ),
+    )
+    compiled = compilation.compile_pipeline(file.read_bytes(), str(file), options)
+    if compiled.plan is None:
+        raise CompileError(compiled.diagnostics)
+    plan = _with_values(compiled.plan, vars or {})
+    return Plan(plan, compiled.diagnostics)
+
+
+def _with_values(plan: compilation.Plan, given: Mapping[str, object]) -> compilation.Plan:
+    declared = plan.registry.vars
+    changed = dict(declared)
+    for name, value in given.items():
+        if name not in declared:
+            help = did_you_mean(name, declared) or "declare it under pipeline.vars"
+            raise ValueError(f"the pipeline has no variable '$vars.{name}'; {help}")
+        changed[name] = _with_value(name, declared[name], value)
+    return replace(plan, registry=replace(plan.registry, vars=changed))
+
+
+def _with_value(name: str, variable: Variable, value: object) -> Variable:
+    written = value.isoformat() if isinstance(value, date) else value
+    if not fits(written, variable.type):
+        raise ValueError(f"'$vars.{name}' is of type {variable.type}, which {value!r} is not")
+    return variable.model_copy(update={"default": written})

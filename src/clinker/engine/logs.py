@@ -1,0 +1,165 @@
+"""What a pipeline says while it runs: log directives, traces and rules that only warn.
+
+Messages about single records need a look at the records of their node. It is taken apart from the
+outputs, and only if somebody wants to read messages of that level.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from itertools import count
+
+from pyspark.sql import DataFrame
+
+from clinker.config.nodes import TransformNode
+from clinker.cxl import tagged, typed
+from clinker.cxl.ast import TraceLevel
+from clinker.cxl.types import ANY, STRING
+from clinker.engine.building import Building, computed, recast
+from clinker.engine.expressions import Compiler, literal
+from clinker.engine.flow import Flow, quoted
+from clinker.engine.observer import Observer
+from clinker.formats.dead_letter_file import DeadLetter
+from clinker.frozen import frozen
+from clinker.plan.checks import CHECKED_VALUE
+from clinker.plan.planned import PlannedTransform
+
+_TEXT, _SHOWN, _FIELD = "$text", "$shown", "$field:"
+
+
+@frozen(eq=False, kw_only=True)
+class RecordMessages:
+    """Messages about the records of a node."""
+
+    node: str
+    level: TraceLevel
+    frame: DataFrame
+    """What is said about each record and the fields shown with it, in the order of records."""
+    fields: tuple[str, ...] = ()
+    every: int = 1
+
+    def tell(self, observer: Observer) -> None:
+        for number, row in zip(count(1), self.frame.toLocalIterator(), strict=False):
+            if number % self.every == 0:
+                shown = {name: tagged.decode(row[_FIELD + name]) for name in self.fields}
+                observer.logged(self.level, row[_TEXT], self.node, shown)
+
+
+def messages_of(
+    building: Building, planned: PlannedTransform, incoming: Flow, outgoing: Flow
+) -> Iterator[RecordMessages]:
+    """All that a transform says about single records and that somebody wants to read."""
+    wants = building.observer.wants
+    for statement in planned.program.statements:
+        if isinstance(statement, typed.Trace) and wants(statement.level):
+            yield _traced(building, planned, incoming, statement)
+    node = planned.unit.node
+    assert isinstance(node, TransformNode)
+    for directive, condition in zip(node.config.log, planned.log_conditions, strict=True):
+        level = TraceLevel(directive.level)
+        if directive.when == "per_record" and wants(level):
+            yield _messages(
+                building,
+                planned,
+                outgoing,
+                level,
+                directive.message,
+                condition,
+                fields=directive.fields,
+                every=directive.every or 1,
+            )
+    for check, validation in zip(planned.validations, node.config.validations, strict=True):
+        if validation.severity == "warn" and check.condition and wants(TraceLevel.WARN):
+            yield _messages(
+                building,
+                planned,
+                outgoing,
+                TraceLevel.WARN,
+                validation.message or f"validation '{check.rule}' failed",
+                check.condition,
+                breaks=True,
+                renamed={CHECKED_VALUE: check.field} if check.field else {},
+            )
+
+
+def _messages(
+    building: Building,
+    planned: PlannedTransform,
+    flow: Flow,
+    level: TraceLevel,
+    text: str,
+    condition: typed.Expr | None,
+    *,
+    breaks: bool = False,
+    renamed: Mapping[str, str] | None = None,
+    fields: tuple[str, ...] = (),
+    every: int = 1,
+) -> RecordMessages:
+    """One text about the records for which the condition holds, or which break it."""
+    kept = flow.without_rejects().in_order()
+    compiler = building.compiler(planned.unit, kept, renamed=renamed)
+    columns = {_TEXT: literal(text, STRING)}
+    for name in fields:
+        own = kept.columns.get(name, ANY)
+        columns[_FIELD + name] = recast(compiler.scope, compiler.inputs.field(None, name), own, ANY)
+    test = "true"
+    if condition:
+        holds = compiler.is_true(condition).text
+        test = f"not {holds}" if breaks else holds
+    frame = _selected(kept, compiler, columns, test)
+    return RecordMessages(
+        node=planned.unit.name, level=level, frame=frame, fields=fields, every=every
+    )
+
+
+def _traced(
+    building: Building, planned: PlannedTransform, flow: Flow, statement: typed.Trace
+) -> RecordMessages:
+    kept = flow.without_rejects().in_order()
+    compiler = building.compiler(planned.unit, kept)
+    message = compiler.expression(_as_text(statement.message)).text
+    test = compiler.is_true(statement.guard).text if statement.guard else "true"
+    frame = _selected(kept, compiler, {_TEXT: message}, f"({test}) and {message} is not null")
+    return RecordMessages(node=planned.unit.name, level=statement.level, frame=frame)
+
+
+def _as_text(message: typed.Expr) -> typed.Expr:
+    """The message as `to_string` shows it."""
+    from clinker.cxl.builtins import METHODS
+
+    (to_string,) = METHODS["to_string"]
+    return typed.Call(
+        method=to_string, receiver=message, args=(), type=STRING, location=message.location
+    )
+
+
+def _selected(flow: Flow, compiler: Compiler, columns: Mapping[str, str], test: str) -> DataFrame:
+    marked = [*columns.items(), (_SHOWN, test)]
+    return computed(flow.frame, compiler.scope, marked).where(quoted(_SHOWN)).drop(_SHOWN)
+
+
+def announce(building: Building, when: str) -> None:
+    """Say what is to be said once before, or once after, the records of each transform."""
+    for unit in building.plan.graph:
+        if isinstance(unit.node, TransformNode):
+            for directive in unit.node.config.log:
+                if directive.when == when:
+                    level = TraceLevel(directive.level)
+                    building.observer.logged(level, directive.message, unit.name)
+
+
+def tell_errors(building: Building, letters: Iterable[DeadLetter]) -> None:
+    """Say what is to be said about every record that a transform rejects."""
+    directives = {
+        unit.name: [d for d in unit.node.config.log if d.when == "on_error"]
+        for unit in building.plan.graph
+        if isinstance(unit.node, TransformNode)
+    }
+    for letter in letters:
+        for directive in directives.get(letter.stage, ()):
+            origin = tagged.decode(letter.origin)
+            fields = origin if isinstance(origin, dict) else {}
+            shown = {name: fields.get(name) for name in directive.fields}
+            building.observer.logged(
+                TraceLevel(directive.level), directive.message, letter.stage, shown
+            )

