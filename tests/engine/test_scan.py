@@ -70,6 +70,15 @@ def test_partitions_and_records_keep_their_order(spark: SparkSession, tmp_path: 
     ]
 
 
+def test_small_files_share_a_partition(spark: SparkSession, tmp_path: Path) -> None:
+    spec = spec_of(CsvDialect(), {"id": "int"})
+    contents = [b"id\n%d\n" % n for n in range(9)]
+    inventory = inventory_of(tmp_path, spec, *contents, split_bytes=6)
+    assert len(inventory.splits) == 9
+    rows = scan(spark, spec, inventory).selectExpr("id", "spark_partition_id() as part").collect()
+    assert [(row["id"], row["part"]) for row in rows] == [(n, n // 3) for n in range(9)]
+
+
 def test_a_source_without_files_has_no_records(spark: SparkSession, tmp_path: Path) -> None:
     spec = spec_of(CsvDialect(), _TYPES)
     inventory = inventory_of(tmp_path, spec)

@@ -199,7 +199,7 @@ def number_sql(x: str, kind: Kind, spec: Spec, bind: Callable[[str], str]) -> st
     sign = f"if({is_negative}, '-', {plus})"
     whole, rest = _float_parts_sql(x, spec, bind)
     text = (
-        f"case when isnan({x}) then 'NaN'"
+        f"case when {x} is null then null when isnan({x}) then 'NaN'"
         f" when abs({x}) = double('Infinity') then concat({sign}, 'inf')"
         f" else {_assembled_sql(sign, whole, rest, spec)} end"
     )

@@ -2,18 +2,12 @@
 
 from __future__ import annotations
 
-from clinker.cxl.types import Kind, Type
 from clinker.cxl.values import float_text
 
 # The smallest Floats, of which Java shows two digits even where one is enough.
 _TINY = 5e-324
 _TINY_MULTIPLES = range(1, 21)
 _TINY_ZEROS = 321
-
-# Characters that JSON never has as they are. They stand for an escaped backslash and an escaped
-# quotation mark, so that every quotation mark left begins or ends a string.
-_BACKSLASH, _QUOTE = "\x01", "\x02"
-_TOKEN = r'"[^"]*":?|[\[\]{},]|[^"\[\]{},]+'
 
 _ESCAPES = (("\\", "\\\\"), ("'", "\\'"), ("$", "\\u0024"), ("`", "\\u0060"))
 
@@ -27,26 +21,6 @@ def text_sql(text: str) -> str:
     for character, escape in _ESCAPES:
         text = text.replace(character, escape)
     return f"'{text}'"
-
-
-def text_form_sql(x: str, type_: Type, depth: int = 0) -> str:
-    """The text form of a value, as `values.text_of` gives it; null for null."""
-    match type_.kinds & ~Kind.NULL:
-        case Kind.STRING:
-            return x
-        case Kind.INT | Kind.BOOL | Kind.DATE:
-            return f"cast({x} as string)"
-        case Kind.FLOAT:
-            return float_text_sql(x)
-        case Kind.DATETIME:
-            return datetime_text_sql(x)
-        case Kind.ARRAY:
-            item = f"item{depth}"
-            shown = text_form_sql(item, type_.element_type, depth + 1)
-            items = f"array_join(transform({x}, {item} -> {shown}), ', ', '')"
-            return f"concat('[', {items}, ']')"
-        case _:
-            return tagged_text_sql(x)
 
 
 def float_text_sql(x: str) -> str:
@@ -118,46 +92,3 @@ def datetime_text_sql(x: str) -> str:
         f" else concat(left({text}, 19), rpad({fraction}, if(length({fraction}) <= 4, 4, 7), '0'))"
         " end"
     )
-
-
-def tagged_text_sql(x: str) -> str:
-    """The text form of a value that is given as a tagged text."""
-    is_nested = f"startswith({x}, '[') or startswith({x}, '{{')"
-    return f"case when {is_nested} then {_nested_text_sql(x)} else {_leaf_text_sql(x)} end"
-
-
-def _leaf_text_sql(x: str) -> str:
-    moment = f"replace(substr({x}, 2), 'T', ' ')"
-    short_fraction = f"regexp_replace({moment}, {text_sql('([.]...)000')}, {text_sql('$1')})"
-    return (
-        f"case when startswith({x}, '\"') then substr({x}, 2)"
-        f" when startswith({x}, '@') then {short_fraction}"
-        f" when {x} = 'Infinity' then 'inf' when {x} = '-Infinity' then '-inf'"
-        f" else rtrim(replace(concat({x}, ' '), '.0 ', '')) end"
-    )
-
-
-def _nested_text_sql(x: str) -> str:
-    """The text form of an array or a map: its JSON, piece by piece in another form."""
-    plain = _replaced_sql(x, {"\\\\": _BACKSLASH, '\\"': _QUOTE})
-    tokens = f"regexp_extract_all({plain}, {text_sql(_TOKEN)}, 0)"
-    key, value = _string_sql("left(token, length(token) - 1)"), _string_sql("token")
-    # Afterwards a key looks like a string, and what was in quotation marks is a tagged text.
-    leaves = (
-        f"transform({tokens}, token -> case when endswith(token, '\":')"
-        f" then concat('\"', {key}, ': ') when startswith(token, '\"') then {value} else token end)"
-    )
-    shown = f"case leaf when ',' then ', ' when 'null' then '' else {_leaf_text_sql('leaf')} end"
-    return f"array_join(transform({leaves}, leaf -> {shown}), '')"
-
-
-def _string_sql(token: str) -> str:
-    """What a JSON string says."""
-    json = _replaced_sql(token, {_QUOTE: '\\"', _BACKSLASH: "\\\\"})
-    return f"from_json(concat('[', {json}, ']'), 'array<string>')[0]"
-
-
-def _replaced_sql(x: str, replacements: dict[str, str]) -> str:
-    for old, new in replacements.items():
-        x = f"replace({x}, {text_sql(old)}, {text_sql(new)})"
-    return x

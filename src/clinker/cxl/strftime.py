@@ -158,7 +158,7 @@ def _names(
         field,
         f"((?ai:{words}))",
         lambda word: numbers[word.lower()],
-        f"nullif(find_in_set(lower(left({{text}}, 3)), '{starts}'), 0) - {1 - first}",
+        f"(nullif(find_in_set(lower(left({{text}}, 3)), '{starts}'), 0) - {1 - first})",
         lambda number: shown[number - first],
         f"elt({{n}} + {1 - first}, {str(shown)[1:-1]})",
     )

@@ -150,6 +150,8 @@ def _agreeing(reading: _Reading, moment: str, result: str, determined: frozenset
         for name in _checked(reading)
     ]
     conditions += _ranges(reading, determined)
+    if "iso_year" in reading.fields:  # the last week of the calendar is not complete
+        conditions.append(f"year({moment}) <= {FIELDS['year'].high}")
     return f"if({' and '.join(conditions)}, {result}, null)" if conditions else result
 
 

@@ -1,7 +1,7 @@
 """Sources as DataFrames.
 
-Large inputs are read by Spark's workers, one partition for each split, through a Python data source
-that yields Arrow batches; small ones are read here and handed over as one table. Either way it is
+Large inputs are read by Spark's workers, split by split, through a Python data source that yields
+Arrow batches; small ones are read here and handed over as one table. Either way it is
 the reader of the file format that does the work.
 """
 
@@ -84,16 +84,31 @@ class _SplitReader(DataSourceReader):
 
     def partitions(self) -> Sequence[InputPartition]:
         # Spark takes an empty list for a source that cannot be split.
-        return [InputPartition(split) for split in self._inventory.splits or (None,)]
+        return [InputPartition(splits) for splits in _gathered(self._inventory)] or [
+            InputPartition(())
+        ]
 
     def read(self, partition: InputPartition) -> Iterator[pa.RecordBatch]:
-        split: Split | None = partition.value
-        if split is None:
-            return
+        splits: tuple[Split, ...] = partition.value
         try:
-            yield from read_split(self._spec, self._inventory, split)
+            for split in splits:
+                yield from read_split(self._spec, self._inventory, split)
         except FormatError as problem:
             raise RuntimeError(_as_text(problem)) from None
+
+
+def _gathered(inventory: Inventory) -> Iterator[tuple[Split, ...]]:
+    """Splits that are read together: a task for each of many small files would be too much."""
+    gathered: list[Split] = []
+    size = 0
+    for split in inventory.splits:
+        if gathered and size + split.size > inventory.split_bytes:
+            yield tuple(gathered)
+            gathered, size = [], 0
+        gathered.append(split)
+        size += split.size
+    if gathered:
+        yield tuple(gathered)
 
 
 def _as_text(problem: FormatError) -> str:

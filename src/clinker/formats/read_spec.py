@@ -123,6 +123,10 @@ class Split:
     first_row: int
     records: int | None = None
 
+    @property
+    def size(self) -> int:
+        return self.end - self.start
+
 
 @frozen
 class FileLayout:
@@ -144,6 +148,8 @@ class Inventory:
     """One for each file, by its index."""
     splits: tuple[Split, ...]
     """In the order of files and records."""
+    split_bytes: int
+    """What a split should hold at most; small files hold less."""
     warnings: tuple[str, ...] = field(default=())
 
 

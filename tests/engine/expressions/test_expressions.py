@@ -7,7 +7,19 @@ import datetime as dt
 import pytest
 from pyspark.sql import SparkSession
 
-from clinker.cxl.types import ANY, ARRAY, BOOL, FLOAT, INT, MAP, NUMERIC, STRING, array_of
+from clinker.cxl.types import (
+    ANY,
+    ARRAY,
+    BOOL,
+    DATE,
+    DATETIME,
+    FLOAT,
+    INT,
+    MAP,
+    NUMERIC,
+    STRING,
+    array_of,
+)
 from clinker.cxl.values import MAX_INT, MIN_INT, Value
 from clinker.engine.expressions import Compiler, ForeignColumns
 from tests.engine.expressions.running import (
@@ -55,14 +67,17 @@ def test_values_of_any_kind(spark: SparkSession) -> None:
 
 
 def test_texts_compare_by_code_point(spark: SparkSession) -> None:
-    agree(spark, ["a + b", *COMPARISONS], pairs("", "a", "B", "\uffff", "\U0001f600", "\x00", None))
+    records = pairs("", "a", "B", "\uffff", "\U0001f600", "\x00", None)
+    schema = {"a": STRING.nullable(), "b": STRING.nullable()}
+    agree(spark, ["a + b", *COMPARISONS], records, schema)
 
 
 def test_dates_compare_with_the_start_of_their_day(spark: SparkSession) -> None:
     days = [dt.date(2024, 1, 1), dt.date.min, dt.date.max]
     moments = [dt.datetime(2024, 1, 1), dt.datetime(2024, 1, 1, 0, 0, 0, 1), dt.datetime.max]
-    agree(spark, COMPARISONS, [{"a": a, "b": b} for a in days for b in moments])
-    agree(spark, COMPARISONS, pairs(*days, *moments))
+    records: list[dict[str, Value]] = [{"a": a, "b": b} for a in days for b in moments]
+    agree(spark, COMPARISONS, records, {"a": DATE, "b": DATETIME})
+    agree(spark, COMPARISONS, records, {"a": DATE | DATETIME, "b": DATE | DATETIME | STRING})
 
 
 def test_arrays_are_equal_by_content(spark: SparkSession) -> None:
@@ -125,7 +140,7 @@ def test_values_of_different_types_meet(spark: SparkSession) -> None:
 
 def test_containers(spark: SparkSession) -> None:
     texts = [
-        "list[i]", "list[0]", 'list["k"]', "map[k]", 'map["k"]', "map.k.k", "any[k]", "any[i]",
+        "list[i]", "list[0]", "map[k]", 'map["k"]', "map.k.k", "any[k]", "any[i]",
         "any.k", '{"k": i, "\\"": k, "n": null, "l": list, "m": map}', '{"x": k}.x', "[i, 1][i]",
         "[list, [i]]", "{}", "[]", '{"a": {"b": k}}.a.b',
     ]  # fmt: skip

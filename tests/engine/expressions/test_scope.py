@@ -20,7 +20,6 @@ def test_names_and_literals_need_no_name() -> None:
         "`a`",
         "`a b``c`",
         "`l`.`x`",
-        "'it''s'",
         r"'it\'s'",
         "5L",
         "-1.5e-7D",

@@ -110,7 +110,7 @@ with open_session(settings) as session:
 def test_a_jvm_that_does_not_start(tmp_path: Path) -> None:
     options = {"spark.driver.extraJavaOptions": "-XX:MaxHeapSize=nonsense"}
     jvm = Jvm(SessionSettings(local_dir=tmp_path, spark_conf=options))
-    with pytest.raises(SessionError, match="(?s)Java ended while Spark was starting.*nonsense"):
+    with pytest.raises(SessionError, match=r"(?s)Java ended while Spark was starting.*nonsense"):
         jvm.address()
     jvm.kill()
     assert list(tmp_path.iterdir()) == []

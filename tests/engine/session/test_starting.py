@@ -42,7 +42,7 @@ class TestJava:
 
     def test_old_java(self, tmp_path: Path) -> None:
         home = java_home(tmp_path / "jdk", "11.0.2")
-        with pytest.raises(SessionError, match="needs Java 17 or newer.*is Java 11"):
+        with pytest.raises(SessionError, match=r"needs Java 17 or newer.*is Java 11"):
             find_java({"JAVA_HOME": str(home)})
 
     def test_no_java_at_all(self, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:

@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING
 
 from clinker.cxl import typed
 from clinker.cxl.builtins import METHODS
-from clinker.cxl.builtins.declare import ClosureParam, Method, Param
+from clinker.cxl.builtins.declare import ClosureParam, Method, Param, accepted_kinds
 from clinker.cxl.sql import NotNative, Operand, Sql
 from clinker.cxl.types import NULL, Kind, Type
+from clinker.engine.expressions.conditions import both, either
 from clinker.engine.expressions.dispatch import Alternative, chosen, kind_of, of_kind
 from clinker.engine.expressions.representation import null, representation
-from clinker.engine.expressions.scope import either
 from clinker.frozen import frozen
 
 if TYPE_CHECKING:
@@ -55,7 +55,7 @@ def _failing(operands: Sequence[_Entering], last: str | None) -> str | None:
     fails = last
     for operand in reversed(operands):
         if fails and operand.stops:
-            fails = f"({operand.text} IS NOT NULL AND {fails})"
+            fails = both(f"{operand.text} IS NOT NULL", fails)
         fails = either(operand.fails, fails)
     return fails
 
@@ -132,13 +132,15 @@ def _fitting(
     to_float = declared.maybe(Kind.FLOAT) and not declared.maybe(Kind.INT)
     fitting: list[Alternative] = []
     is_complete = True
+    several = len(kind_of(operand.type) & accepted_kinds(declared, iso_text)) > 1
     for kind in kind_of(operand.type):
+        found = of_kind(compiler.scope, operand, kind, one_of_several=several)
         if kind & declared.kinds:
-            fitting.append(of_kind(compiler.scope, operand, kind))
+            fitting.append(found)
         elif to_float and kind is Kind.INT:
-            fitting.append(_as_float(compiler, of_kind(compiler.scope, operand, kind)))
+            fitting.append(_as_float(compiler, found))
         elif iso_text and kind is Kind.STRING:
-            fitting += _as_instants(compiler, of_kind(compiler.scope, operand, kind))
+            fitting += _as_instants(compiler, found)
             is_complete = False
         else:
             is_complete = False

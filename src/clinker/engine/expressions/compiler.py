@@ -13,6 +13,7 @@ from clinker.cxl.tagged import encode
 from clinker.cxl.types import BOOL, DATETIME, Kind, Type
 from clinker.engine.expressions import operators
 from clinker.engine.expressions.calls import call
+from clinker.engine.expressions.conditions import both, either, present, stepwise
 from clinker.engine.expressions.dispatch import by_kind, of_kind
 from clinker.engine.expressions.foreign import ForeignExpression, Read, Wanted
 from clinker.engine.expressions.representation import (
@@ -25,7 +26,7 @@ from clinker.engine.expressions.representation import (
     representation,
     text_literal,
 )
-from clinker.engine.expressions.scope import Scope, either
+from clinker.engine.expressions.scope import Scope
 
 
 class Inputs(Protocol):
@@ -185,27 +186,22 @@ class Compiler:
         text = left.text
         if right.fails:
             text = self.scope.bind(text)
-            fails = either(fails, f"({text} IS NULL AND {right.fails})")
+            fails = either(fails, both(f"{text} IS NULL", right.fails))
         return Sql(f"coalesce({text}, {right.text})", fails)
 
     def _logic(self, expr: typed.Logic) -> Sql:
         """What comes after a decisive operand is not evaluated, and so does not fail."""
         decisive = "true" if expr.op is LogicOp.OR else "false"
         texts: list[str] = []
-        steps: list[str] = []
+        steps: list[tuple[str, str | None]] = []
         for operand in expr.operands:
             sql = self._truth(operand)
-            text = sql.text
-            if sql.fails:
-                steps.append(f"WHEN {sql.fails} THEN true")
-            if operand is not expr.operands[-1] and expr.fails:
-                text = self.scope.bind(text)
-                steps.append(f"WHEN {text} = {decisive} THEN false")
+            text = self.scope.bind(sql.text) if expr.fails else sql.text
             texts.append(text)
-        value = "(" + f" {expr.op} ".join(texts) + ")"
-        if not any(step.endswith("THEN true") for step in steps):
-            return Sql(value)
-        return Sql(value, f"CASE {' '.join(steps)} ELSE false END")
+            if sql.fails:
+                steps.append((sql.fails, "true"))
+            steps.append((f"{text} = {decisive}", None))
+        return Sql("(" + f" {expr.op} ".join(texts) + ")", stepwise(steps))
 
     def _truth(self, expr: typed.Expr) -> Sql:
         """A Bool or null; anything else fails."""
@@ -231,15 +227,14 @@ class Compiler:
         fails = condition.fails
         if then.fails or otherwise.fails:
             test = self.scope.bind(test)
-            branch = f"if({test}, {then.fails or 'false'}, {otherwise.fails or 'false'})"
-            fails = either(fails, branch)
+            fails = either(fails, stepwise([(test, then.fails)], otherwise.fails))
         return Sql(f"if({test}, {then.text}, {otherwise.text})", fails)
 
     def _match(self, expr: typed.Match) -> Sql:
         target = representation(expr.type)
         subject, fails = self.operand(expr.subject) if expr.subject else (None, None)
         values: list[str] = []
-        steps: list[str] = []
+        steps: list[tuple[str, str | None]] = []
         otherwise = Sql(null(target))
         for pattern, value in expr.arms:
             arm = self.value_as(value, target)
@@ -248,15 +243,13 @@ class Compiler:
                 break
             test = self._matches(subject, pattern)
             if test.fails:
-                steps.append(f"WHEN {test.fails} THEN true")
+                steps.append((test.fails, "true"))
             text = self.scope.bind(test.text) if expr.fails else test.text
             values.append(f"WHEN {text} THEN {arm.text}")
-            steps.append(f"WHEN {text} THEN {arm.fails or 'false'}")
+            steps.append((text, arm.fails))
+        fails = either(fails, stepwise(steps, otherwise.fails))
         if not values:
-            return Sql(otherwise.text, either(fails, otherwise.fails))
-        if otherwise.fails or not all(step.endswith("THEN false") for step in steps):
-            failing = f"CASE {' '.join(steps)} ELSE {otherwise.fails or 'false'} END"
-            fails = either(fails, failing)
+            return Sql(otherwise.text, fails)
         return Sql(f"CASE {' '.join(values)} ELSE {otherwise.text} END", fails)
 
     def _matches(self, subject: Operand | None, pattern: typed.Expr) -> Sql:
@@ -286,7 +279,7 @@ class Compiler:
         value = f"CASE {' '.join(branches)} END" if branches else null(target)
         fails = holder_fails
         if index_fails:
-            fails = either(fails, f"({holder.text} IS NOT NULL AND {index_fails})")
+            fails = either(fails, both(present(holder), index_fails))
         return Sql(value, fails)
 
     def _array(self, expr: typed.ArrayLiteral) -> Sql:

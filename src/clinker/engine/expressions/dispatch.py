@@ -8,17 +8,20 @@ from typing import TypeAlias
 
 from clinker.cxl.sql import NotNative, Operand, Sql
 from clinker.cxl.types import Kind, Type
+from clinker.engine.expressions.conditions import both, present, stepwise
 from clinker.engine.expressions.representation import (
+    CODES,
     Representation,
     convert,
     is_of_kind,
+    kind_code,
     null,
     representation,
 )
 from clinker.engine.expressions.scope import Scope
 from clinker.frozen import frozen
 
-_MAX_COMBINATIONS = 40
+_MAX_BRANCHES = 40
 
 Write: TypeAlias = Callable[[Sequence[Operand]], "tuple[Sql, Type] | None"]
 """The operation for operands of one kind each, with its type; None where it fails."""
@@ -42,19 +45,25 @@ def alternatives(scope: Scope, operand: Operand) -> list[Alternative]:
     kinds = kind_of(operand.type)
     if len(kinds) <= 1:
         return [Alternative(operand)]
-    return [of_kind(scope, operand, kind) for kind in kinds]
+    return [of_kind(scope, operand, kind, one_of_several=True) for kind in kinds]
 
 
-def of_kind(scope: Scope, operand: Operand, kind: Kind) -> Alternative:
-    type_ = Type(kind, operand.type.element if kind is Kind.ARRAY else None)
+def of_kind(
+    scope: Scope, operand: Operand, kind: Kind, *, one_of_several: bool = False
+) -> Alternative:
+    """The operand where it is of this kind, in its native form."""
     if kind == kind_of(operand.type):
         return Alternative(operand)
-    null_part = operand.type.kinds & Kind.NULL
-    native = scope.bind(
-        convert(scope, operand.text, representation(operand.type), representation(type_))
+    type_ = Type(
+        kind | operand.type.kinds & Kind.NULL,
+        operand.type.element if kind is Kind.ARRAY else None,
     )
-    test = is_of_kind(operand.text, kind, operand.type)
-    return Alternative(Operand(native, Type(kind | null_part, type_.element)), test)
+    native = convert(scope, operand.text, representation(operand.type), representation(type_))
+    if one_of_several:
+        test = f"{scope.bind(kind_code(operand.text, operand.type))} = {CODES[kind]}"
+    else:
+        test = is_of_kind(operand.text, kind, operand.type)
+    return Alternative(Operand(scope.bind(native), type_), test)
 
 
 def by_kind(scope: Scope, operands: Sequence[Operand], write: Write, target: Representation) -> Sql:
@@ -62,9 +71,8 @@ def by_kind(scope: Scope, operands: Sequence[Operand], write: Write, target: Rep
 
     Operands are names or literals.
     """
-    present = " AND ".join(f"{operand.text} IS NOT NULL" for operand in operands)
     found = [alternatives(scope, operand) for operand in operands]
-    return chosen(scope, found, write, target, present)
+    return chosen(scope, found, write, target, both(*map(present, operands)) or "true")
 
 
 def chosen(
@@ -78,33 +86,43 @@ def chosen(
 
     Where it has no meaning for those, it fails if `otherwise`.
     """
-    combinations = list(itertools.product(*operands))
-    if len(combinations) > _MAX_COMBINATIONS:
-        raise NotNative
-    branches: list[tuple[str, Sql]] = []
+    values: dict[Representation, list[tuple[str, str]]] = {}
+    failures: list[tuple[str, str | None]] = []
     is_complete = True
-    for combination in combinations:
+    for combination in itertools.product(*operands):
         written = write([alternative.operand for alternative in combination])
         if written is None:
             is_complete = False
             continue
         sql, type_ = written
-        found = Sql(convert(scope, sql.text, representation(type_), target), sql.fails)
+        form = representation(type_)
         tests = [alternative.test for alternative in combination if alternative.test]
         if not tests:
-            return found
-        branches.append((" AND ".join(tests), found))
-    return _case(branches, target, None if is_complete else f"({otherwise})")
+            return Sql(convert(scope, sql.text, form, target), sql.fails)
+        condition = " AND ".join(tests)
+        values.setdefault(form, []).append((condition, sql.text))
+        failures.append((condition, sql.fails))
+        if len(failures) > _MAX_BRANCHES:
+            raise NotNative
+    fails = stepwise(failures, None if is_complete or otherwise == "false" else otherwise)
+    return Sql(_value(scope, values, target), fails)
 
 
-def _case(
-    branches: Sequence[tuple[str, Sql]], target: Representation, otherwise: str | None
-) -> Sql:
-    if not branches:
-        return Sql(null(target), otherwise)
-    values = " ".join(f"WHEN {condition} THEN {sql.text}" for condition, sql in branches)
-    value = f"CASE {values} END"
-    if not otherwise and not any(sql.fails for _, sql in branches):
-        return Sql(value)
-    fails = " ".join(f"WHEN {test} THEN {sql.fails or 'false'}" for test, sql in branches)
-    return Sql(value, f"CASE {fails} ELSE {otherwise or 'false'} END")
+def _value(
+    scope: Scope,
+    values: dict[Representation, list[tuple[str, str]]],
+    target: Representation,
+) -> str:
+    """The value of the branch that holds. There is at most one, so of the forms they come in all
+    but one give null."""
+    cases = [
+        convert(scope, f"CASE {_branches(branches)} END", form, target)
+        for form, branches in values.items()
+    ]
+    if len(cases) <= 1:
+        return cases[0] if cases else null(target)
+    return f"coalesce({', '.join(cases)})"
+
+
+def _branches(branches: Sequence[tuple[str, str]]) -> str:
+    return " ".join(f"WHEN {condition} THEN {text}" for condition, text in branches)

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from clinker.cxl.ast import ORDERING_OPS, BinaryOp
+from clinker.cxl.ast import EQUALITY_OPS, ORDERING_OPS, BinaryOp
 from clinker.cxl.operators import comparable
 from clinker.cxl.sql import NotNative, Operand, Sql
 from clinker.cxl.types import BOOL, FLOAT, INT, STRING, Kind, Type
+from clinker.engine.expressions.conditions import both, either, present
 from clinker.engine.expressions.dispatch import by_kind, kind_of
 from clinker.engine.expressions.representation import representation
 from clinker.engine.expressions.scope import Scope
@@ -30,6 +31,7 @@ _CHECKED = {
     BinaryOp.MULTIPLY: "try_multiply",
 }
 _SMALLEST = "-9223372036854775808L"
+_ZERO = Operand("0L", INT, is_literal=True, value=0)
 
 
 def binary(scope: Scope, op: BinaryOp, a: Operand, b: Operand) -> tuple[Sql, Type] | None:
@@ -46,7 +48,11 @@ def binary(scope: Scope, op: BinaryOp, a: Operand, b: Operand) -> tuple[Sql, Typ
 def as_float(operand: Operand) -> Operand:
     if kind_of(operand.type) is Kind.FLOAT:
         return operand
-    return Operand(f"CAST({operand.text} AS DOUBLE)", FLOAT)
+    type_ = Type(Kind.FLOAT | operand.type.kinds & Kind.NULL)
+    if operand.is_literal and isinstance(operand.value, int):
+        value = float(operand.value)
+        return Operand(f"{value!r}D", type_, is_literal=True, value=value)
+    return Operand(f"CAST({operand.text} AS DOUBLE)", type_)
 
 
 def _arithmetic(scope: Scope, op: BinaryOp, a: Operand, b: Operand) -> tuple[Sql, Type] | None:
@@ -54,36 +60,52 @@ def _arithmetic(scope: Scope, op: BinaryOp, a: Operand, b: Operand) -> tuple[Sql
     if kinds == Kind.STRING and op is BinaryOp.ADD:
         return Sql(f"concat({a.text}, {b.text})"), STRING
     if kinds == Kind.INT:
-        return _of_ints(scope, op, a.text, b.text), INT
+        return _of_ints(scope, op, a, b), INT
     if kinds in NUMBERS:
-        return _of_floats(op, as_float(a).text, as_float(b).text), FLOAT
+        return _of_floats(op, as_float(a), as_float(b)), FLOAT
     return None
 
 
-def _of_ints(scope: Scope, op: BinaryOp, a: str, b: str) -> Sql:
+def _of_ints(scope: Scope, op: BinaryOp, a: Operand, b: Operand) -> Sql:
     if op in _CHECKED:
-        value = scope.bind(f"{_CHECKED[op]}({a}, {b})")
-        return Sql(value, f"({value} IS NULL AND {a} IS NOT NULL AND {b} IS NOT NULL)")
-    no_divisor = f"({b} = 0L AND {a} IS NOT NULL)"
+        value = scope.bind(f"{_CHECKED[op]}({a.text}, {b.text})")
+        return Sql(value, both(f"{value} IS NULL", present(a), present(b)))
+    by_zero = _is_zero(b)
     if op is BinaryOp.MODULO:
-        return Sql(f"try_mod({a}, {b})", no_divisor)
-    overflows = f"({a} = {_SMALLEST} AND {b} = -1L)"
-    value = f"if({b} = 0L OR {overflows}, CAST(NULL AS BIGINT), {a} div {b})"
-    return Sql(value, f"({no_divisor} OR {overflows})")
+        return Sql(f"try_mod({a.text}, {b.text})", _failing(a, by_zero))
+    overflows: str | None = None
+    if not b.is_literal or b.value == -1:
+        overflows = f"({a.text} = {_SMALLEST} AND {b.text} = -1L)"
+    impossible = either(by_zero, overflows)
+    value = f"({a.text} div {b.text})"
+    if impossible:
+        value = f"if({impossible}, CAST(NULL AS BIGINT), {value})"
+    return Sql(value, either(_failing(a, by_zero), overflows))
 
 
-def _of_floats(op: BinaryOp, a: str, b: str) -> Sql:
+def _of_floats(op: BinaryOp, a: Operand, b: Operand) -> Sql:
     if op in _CHECKED:
-        return Sql(f"({a} {op} {b})")
+        return Sql(f"({a.text} {op} {b.text})")
     function = "try_divide" if op is BinaryOp.DIVIDE else "try_mod"
-    return Sql(f"{function}({a}, {b})", f"({b} = 0D AND {a} IS NOT NULL)")
+    return Sql(f"{function}({a.text}, {b.text})", _failing(a, _is_zero(b)))
+
+
+def _is_zero(divisor: Operand) -> str | None:
+    if divisor.is_literal and divisor.value:
+        return None
+    zero = "0L" if kind_of(divisor.type) is Kind.INT else "0D"
+    return f"({divisor.text} = {zero})"
+
+
+def _failing(dividend: Operand, by_zero: str | None) -> str | None:
+    return both(present(dividend), by_zero) if by_zero else None
 
 
 def negation(scope: Scope, a: Operand) -> tuple[Sql, Type] | None:
     match kind_of(a.type):
         case Kind.INT:
             # Subtraction from zero fails as negation does.
-            return _of_ints(scope, BinaryOp.SUBTRACT, "0L", a.text), INT
+            return _of_ints(scope, BinaryOp.SUBTRACT, _ZERO, a), INT
         case Kind.FLOAT:
             return Sql(f"(-{a.text})"), FLOAT
     return None
@@ -116,13 +138,14 @@ def as_instant(operand: Operand) -> Operand:
 def _of_doubles(op: BinaryOp, a: Operand, b: Operand) -> str:
     """For Spark NaN equals itself and is above every number; here it compares with nothing."""
     plain = f"{a.text} {_SQL_OPS[op]} {b.text}"
-    match op:
-        case BinaryOp.EQUAL | BinaryOp.GREATER | BinaryOp.GREATER_EQUAL:
-            return f"({plain} AND NOT ({b.text} IS NOT NULL AND isnan({a.text})))"
-        case BinaryOp.LESS | BinaryOp.LESS_EQUAL:
-            return f"({plain} AND NOT ({a.text} IS NOT NULL AND isnan({b.text})))"
-        case _:
-            return f"({plain} OR ({b.text} IS NOT NULL AND isnan({a.text})))"
+    if op in (BinaryOp.LESS, BinaryOp.LESS_EQUAL):
+        a, b = b, a
+    elif op in EQUALITY_OPS and b.is_literal:
+        return f"({plain})"
+    if a.is_literal:
+        return f"({plain})"
+    is_nan = both(f"isnan({a.text})", present(b))
+    return f"({plain} OR {is_nan})" if op is BinaryOp.NOT_EQUAL else f"({plain} AND NOT {is_nan})"
 
 
 def _equal_containers(scope: Scope, a: Operand, b: Operand) -> str:

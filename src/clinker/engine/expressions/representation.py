@@ -141,6 +141,31 @@ def is_of_kind(text: str, kind: Kind, type_: Type) -> str:
     raise AssertionError(kind)
 
 
+CODES = {
+    Kind.BOOL: "'B'",
+    Kind.INT: "'I'",
+    Kind.FLOAT: "'F'",
+    Kind.STRING: "'S'",
+    Kind.DATE: "'D'",
+    Kind.DATETIME: "'T'",
+    Kind.ARRAY: "'A'",
+    Kind.MAP: "'M'",
+}
+
+
+def kind_code(text: str, type_: Type) -> str:
+    """A letter that tells the kind of a tagged value of this type; null for null."""
+    possible = type_.kinds & ~Kind.NULL
+    number = f"WHEN {text} RLIKE '[.IN]' THEN 'F' WHEN {text} IS NOT NULL THEN 'I'"
+    if possible == _NUMBERS:
+        return f"CASE {number} END"
+    return (
+        f"CASE left({text}, 1) WHEN '\"' THEN 'S' WHEN '@' THEN if(length({text}) = 11, 'D', 'T')"
+        f" WHEN '[' THEN 'A' WHEN '{{' THEN 'M' WHEN 't' THEN 'B' WHEN 'f' THEN 'B'"
+        f" ELSE CASE {number} END END"
+    )
+
+
 # Conversions
 
 

@@ -10,6 +10,7 @@ from clinker.cxl.evaluate import DEFAULT_MAX_EXPANSION
 from clinker.cxl.sql import NotNative
 from clinker.cxl.types import Kind, Type
 from clinker.engine.expressions.compiler import Compiler
+from clinker.engine.expressions.conditions import both, either
 from clinker.engine.expressions.foreign import META, ForeignRecords
 from clinker.engine.expressions.representation import (
     Representation,
@@ -18,7 +19,6 @@ from clinker.engine.expressions.representation import (
     representation,
     text_literal,
 )
-from clinker.engine.expressions.scope import either
 from clinker.frozen import frozen
 
 Texts = Mapping[str, str]
@@ -127,9 +127,9 @@ class _Rows:
 
     def _fail(self, emission: _Emission, fails: str | None, keeps: Sequence[str]) -> None:
         """Note a failure, which does not happen to a record that was dropped before."""
-        if fails:
-            reached = " AND ".join(keeps)
-            emission.fails.append(f"({reached} AND {fails})" if reached else fails)
+        reached = both(*keeps, fails)
+        if fails and reached:
+            emission.fails.append(reached)
 
     # Statements
 
@@ -151,8 +151,7 @@ class _Rows:
                 fails = compiler.expression(message).fails
                 if guard:
                     test = compiler.is_true(guard)
-                    guarded = f"({test.text} AND {fails})" if fails else None
-                    fails = either(test.fails, guarded)
+                    fails = either(test.fails, both(test.text, fails) if fails else None)
             case _:
                 raise AssertionError(f"no SQL for {type(statement).__name__}")
         if fails:
@@ -286,7 +285,7 @@ class _Rows:
 
 
 def _stage(emission: _Emission, keeps: Sequence[str], distinct: Distinct | None) -> Stage:
-    return Stage(" AND ".join(keeps) or None, either(*emission.fails), distinct)
+    return Stage(both(*keeps), either(*emission.fails), distinct)
 
 
 def _concatenated(arrays: Sequence[str]) -> str:

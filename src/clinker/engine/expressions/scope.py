@@ -37,14 +37,6 @@ def is_trivial(text: str) -> bool:
     return _TRIVIAL.fullmatch(text) is not None
 
 
-def either(*fails: str | None) -> str | None:
-    """Where any of these fails."""
-    texts = list(dict.fromkeys(text for text in fails if text))
-    if len(texts) <= 1:
-        return texts[0] if texts else None
-    return "(" + " OR ".join(texts) + ")"
-
-
 @frozen
 class Columns:
     """Columns to add by SQL: `text AS name` each."""

@@ -7,22 +7,24 @@ import signal
 import sys
 import threading
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
-from typing import TYPE_CHECKING
+from contextlib import contextmanager, suppress
+from typing import Any
 
-from py4j.protocol import Py4JError, Py4JJavaError, Py4JNetworkError
+from py4j.protocol import (  # type: ignore[import-untyped]
+    Py4JError,
+    Py4JJavaError,
+    Py4JNetworkError,
+)
 from pyspark import SparkContext
 from pyspark.java_gateway import launch_gateway
 from pyspark.sql import SparkSession
 
+from clinker.engine.session.conf import master
 from clinker.engine.session.endpoint import check_reachable
 from clinker.engine.session.jvm import Jvm
 from clinker.engine.session.package import ship_package
 from clinker.engine.session.session import EngineFacts, Session
 from clinker.engine.session.settings import SessionError
-
-if TYPE_CHECKING:
-    from py4j.java_gateway import JavaGateway
 
 
 def attach(jvm: Jvm) -> Session:
@@ -39,7 +41,7 @@ def attach(jvm: Jvm) -> Session:
         _forget()
         jvm.kill()
         raise
-    facts = EngineFacts("spark", spark.version, context.master, jvm.java.version)
+    facts = EngineFacts("spark", spark.version, master(settings), jvm.java.version)
     return Session(spark, facts, lambda: _stop(spark, jvm))
 
 
@@ -49,7 +51,7 @@ def _context(jvm: Jvm) -> SparkContext:
     python = sys.executable if jvm.settings.is_local else os.environ.get("PYSPARK_PYTHON")
     try:
         with _variables(known):
-            gateway = launch_gateway()
+            gateway = launch_gateway()  # type: ignore[no-untyped-call]
         with _variables({"PYSPARK_PYTHON": python or "python3"}), _own_interrupt_handler():
             context = SparkContext(gateway=gateway)
     except Py4JJavaError as problem:
@@ -58,7 +60,8 @@ def _context(jvm: Jvm) -> SparkContext:
         message = f"the connection to Spark broke while it was starting{jvm.last_words()}"
         raise SessionError(message) from problem
     # The server for accumulators, which we do not use, would print that the JVM has ended.
-    context._accumulatorServer.handle_error = _ignore  # type: ignore[method-assign]
+    server: Any = context._accumulatorServer
+    server.handle_error = _ignore
     return context
 
 
@@ -113,10 +116,8 @@ def _stop(spark: SparkSession, jvm: Jvm) -> None:
 
 
 def _stop_context(context: SparkContext) -> None:
-    try:
-        context._jsc.sc().stop()  # type: ignore[attr-defined]
-    except Py4JError:  # it has stopped by itself, or the JVM is gone
-        pass
+    with suppress(Py4JError):  # it has stopped by itself, or the JVM is gone
+        context._jsc.sc().stop()
 
 
 def _forget() -> None:
@@ -126,7 +127,7 @@ def _forget() -> None:
         context._jsc = None
         server, context._accumulatorServer = context._accumulatorServer, None  # type: ignore[assignment]
         threading.Thread(target=server.shutdown, daemon=True).start()
-    gateway: JavaGateway | None = SparkContext._gateway
+    gateway = SparkContext._gateway
     if gateway is not None:
         gateway.close()
     SparkContext._gateway = SparkContext._jvm = SparkContext._active_spark_context = None

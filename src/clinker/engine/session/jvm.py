@@ -12,6 +12,7 @@ import subprocess
 import sys
 import time
 import weakref
+from contextlib import suppress
 from importlib.util import find_spec
 from pathlib import Path
 from typing import IO
@@ -133,10 +134,8 @@ class Jvm:
         """Let the JVM end by itself: it reports to a cluster, or writes what it was asked to."""
         if self._process.stdin:
             self._process.stdin.close()
-        try:
+        with suppress(subprocess.TimeoutExpired):
             self._process.wait(seconds)
-        except subprocess.TimeoutExpired:
-            pass
         self.kill()
 
     def kill(self) -> None:

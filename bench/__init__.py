@@ -1,0 +1,1 @@
+"""Benchmarks: this system beside hand-written PySpark, DuckDB and Polars."""

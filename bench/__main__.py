@@ -1,0 +1,213 @@
+"""Run all benchmarks and write the table of ratios to `bench/RESULTS.md`."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import platform
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Mapping
+from importlib.metadata import version
+from pathlib import Path
+from statistics import median
+
+from bench.data import ROWS, make_all
+from bench.workloads import CLEAN, DIRTY, TINY, WARM, Workload
+
+RESULTS = Path(__file__).parent / "RESULTS.md"
+SYSTEMS = ("clinker", "PySpark", "DuckDB", "Polars")
+_STOCK = """\
+import sys
+from pathlib import Path
+from pyspark.sql import SparkSession
+from bench.workloads import TINY
+spark = SparkSession.builder.master("local[*]").getOrCreate()
+TINY.spark(spark, Path(sys.argv[1]), Path(sys.argv[2]))
+spark.stop()
+"""
+_DUCKDB = """\
+import sys
+from bench.__main__ import run_duckdb
+from bench.workloads import TINY
+from pathlib import Path
+run_duckdb(TINY, Path(sys.argv[1]), Path(sys.argv[2]))
+"""
+_POLARS = """\
+import sys
+from bench.workloads import TINY
+from pathlib import Path
+TINY.polars(Path(sys.argv[1]), Path(sys.argv[2]))
+"""
+
+Times = Mapping[str, float]
+"""Seconds by system."""
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(prog="scripts/bench", description=__doc__)
+    parser.add_argument("--repeat", type=int, default=5, help="runs of each job (default: 5)")
+    parser.add_argument("--rows", type=int, default=ROWS, help=f"rows (default: {ROWS:,})")
+    parser.add_argument("--only", default="", help="jobs whose name contains this")
+    args = parser.parse_args()
+    folder = Path(tempfile.gettempdir(), f"clinker-bench-{args.rows}")
+    print(f"data in {folder}")
+    make_all(folder, args.rows)
+    results: dict[str, Times] = {}
+    if args.only in TINY.name:
+        results[TINY.name] = cold(TINY, folder, args.repeat)
+    chosen = [workload for workload in WARM if args.only in workload.name]
+    if chosen:
+        results |= warm(chosen, folder, args.repeat)
+    text = table(results, args.rows)
+    print(text)
+    if not args.only:
+        RESULTS.write_text(text)
+
+
+def timed(job: Callable[[], object]) -> float:
+    started = time.perf_counter()
+    job()
+    return time.perf_counter() - started
+
+
+def side_by_side(jobs: Mapping[str, Callable[[], object]], repeat: int) -> Times:
+    """The median of each job; they take turns, so that whatever else runs hits all alike."""
+    times: dict[str, list[float]] = {name: [] for name in jobs}
+    for _ in range(repeat):
+        for name, job in jobs.items():
+            times[name].append(timed(job))
+    return {name: median(found) for name, found in times.items()}
+
+
+# A process for every run
+
+
+def cold(workload: Workload, data: Path, repeat: int) -> Times:
+    with tempfile.TemporaryDirectory() as scratch:
+        work = prepared(workload, data, Path(scratch))
+        out = str(Path(scratch) / "out")
+
+        def script(text: str) -> Callable[[], object]:
+            command = [sys.executable, "-c", text, str(data), out]
+            return lambda: subprocess.run(command, check=True, capture_output=True)
+
+        clinker = [str(Path(sys.executable).parent / "clinker"), "run", "pipeline.yaml", "--quiet"]
+        jobs = {
+            "clinker": lambda: subprocess.run(clinker, cwd=work, check=True),
+            "PySpark": script(_STOCK),
+            "DuckDB": script(_DUCKDB),
+            "Polars": script(_POLARS),
+        }
+        return side_by_side(jobs, repeat)
+
+
+# One session for all runs
+
+
+def warm(workloads: list[Workload], data: Path, repeat: int) -> dict[str, Times]:
+    from clinker.engine.session import SessionSettings, open_session
+
+    results: dict[str, Times] = {}
+    with (
+        open_session(SessionSettings(memory_limit=4 * 2**30)) as session,
+        tempfile.TemporaryDirectory() as scratch,
+    ):
+        for workload in workloads:
+            print(f"measuring: {workload.name}", flush=True)
+            folder = Path(scratch, workload.name.replace(" ", "-"))
+            folder.mkdir()
+            jobs = warm_jobs(workload, data, folder, session)
+            side_by_side(jobs, 1)
+            results[workload.name] = side_by_side(jobs, repeat)
+    return results
+
+
+def warm_jobs(
+    workload: Workload, data: Path, folder: Path, session: object
+) -> dict[str, Callable[[], object]]:
+    from clinker.engine.observer import Quiet
+    from clinker.engine.run import run_in
+    from clinker.engine.session.session import Session
+    from clinker.plan.compile import compile_pipeline
+    from clinker.plan.options import Options
+
+    assert isinstance(session, Session)
+    work = prepared(workload, data, folder)
+
+    def clinker() -> None:
+        path = work / "pipeline.yaml"
+        compiled = compile_pipeline(path.read_bytes(), str(path), Options(base_dir=work))
+        assert compiled.plan, compiled.diagnostics
+        run_in(compiled.plan, session, Quiet())
+
+    return {
+        "clinker": clinker,
+        "PySpark": lambda: workload.spark(session.spark, data, folder / "spark"),
+        "DuckDB": lambda: run_duckdb(workload, data, folder / "duckdb.out"),
+        "Polars": lambda: workload.polars(data, folder / "polars.out"),
+    }
+
+
+def run_duckdb(workload: Workload, data: Path, out: Path) -> None:
+    import duckdb
+
+    with duckdb.connect() as connection:
+        connection.execute(workload.duckdb.format(data=data, out=out))
+
+
+def prepared(workload: Workload, data: Path, folder: Path) -> Path:
+    """A folder with the pipeline and links to its inputs."""
+    work = folder / "clinker"
+    shutil.rmtree(work, ignore_errors=True)
+    work.mkdir()
+    (work / "pipeline.yaml").write_text(workload.pipeline)
+    for file in data.iterdir():
+        os.link(file, work / file.name)
+    return work
+
+
+# The table
+
+
+def table(results: Mapping[str, Times], rows: int) -> str:
+    lines = [
+        "# Benchmarks",
+        "",
+        "Seconds, and in brackets the ratio of this system to the other: below 1 it is faster. "
+        "Medians of runs that take turns on the same machine; `scripts/bench` repeats them.",
+        "",
+        f"{machine()}, {rows:,} rows.",
+        "",
+        "| Job | " + " | ".join(SYSTEMS) + " |",
+        "|---|" + "---:|" * len(SYSTEMS),
+    ]
+    for name, times in results.items():
+        own = times["clinker"]
+        cells = [f"{own:.2f}"]
+        cells += [f"{times[s]:.2f} ({own / times[s]:.2f})" for s in SYSTEMS[1:]]
+        lines.append(f"| {name} | " + " | ".join(cells) + " |")
+    if CLEAN.name in results and DIRTY.name in results:
+        ratio = results[DIRTY.name]["clinker"] / results[CLEAN.name]["clinker"]
+        lines += [
+            "",
+            f"Rejecting 1 % of the records takes {ratio:.2f} of the time without rejects.",
+        ]
+    return "\n".join([*lines, ""])
+
+
+def machine() -> str:
+    with Path("/proc/meminfo").open() as facts:
+        memory = int(facts.readline().split()[1]) // 2**20
+    versions = ", ".join(f"{name} {version(name)}" for name in ("pyspark", "duckdb", "polars"))
+    return (
+        f"{os.cpu_count()} cores ({platform.machine()}), {memory} GiB, "
+        f"Python {platform.python_version()}, {versions}"
+    )
+
+
+if __name__ == "__main__":
+    main()
