@@ -213,11 +213,12 @@ def _add_metrics(commands: _Commands) -> None:
 
 
 def _add_warmup(commands: _Commands) -> None:
-    commands.add_parser(
+    command = commands.add_parser(
         "warmup",
         help="prepare this machine so that runs start faster",
         description="Prepare this machine so that runs start faster. Needed once per installation.",
     )
+    command.add_argument("--quiet", action="store_true", help="show only problems")
 
 
 def _at_least(low: int) -> Callable[[str], int]:

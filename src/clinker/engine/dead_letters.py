@@ -12,10 +12,11 @@ import pyarrow.compute as pc
 
 from clinker.config.nodes import SourceNode
 from clinker.cxl.ast import TraceLevel
+from clinker.diagnostics import Diagnostic
 from clinker.engine.flow import FILE_SHIFT, POSITION, SOURCE
 from clinker.engine.inputs import SourceInput
 from clinker.engine.observer import Observer
-from clinker.engine.report import DeadLetterFile, Exit, RunError
+from clinker.engine.report import Counts, DeadLetterFile, Exit, RunError
 from clinker.engine.stages import WIDE_SUMS, Stages
 from clinker.formats.dead_letter_file import DeadLetter, stage_dead_letters
 from clinker.formats.publication import Publication, Target
@@ -100,50 +101,57 @@ def _in_order(tables: Sequence[pa.Table]) -> Iterator[dict[str, Any]]:
 def check_limits(plan: Plan, rejected: Rejected, totals: Mapping[str, int]) -> None:
     """End the run if rejected records are not acceptable, or too many of them."""
     handling = plan.pipeline.error_handling
+    counts = Counts(total=sum(totals.values()), dlq=len(rejected.letters))
     for letter, is_fatal in zip(rejected.letters, rejected.is_fatal, strict=True):
         if is_fatal or (handling.strategy == "fail_fast" and letter.category != LATE_RECORD):
-            raise _stopped_by(letter, is_fatal)
+            raise _stopped_by(letter, is_fatal, counts)
+    found = next(_exceeded_limits(plan, rejected, totals), None)
+    if found:
+        code, message = found
+        help = "nothing was written; correct the input, or allow more rejected records"
+        diagnostics = [Diagnostic(code, message, help=help)] if code else []
+        raise RunError(message, Exit.EVALUATION, diagnostics, help, counts)
+
+
+def _exceeded_limits(
+    plan: Plan, rejected: Rejected, totals: Mapping[str, int]
+) -> Iterator[tuple[str | None, str]]:
+    """The limits that were passed, each with its code if it has one."""
     total, found = sum(totals.values()), len(rejected.letters)
     most = plan.options.error_threshold
     if most and found > most:
-        raise _too_many(f"{found} records were rejected, more than --error-threshold {most}")
-    rate = handling.type_error_threshold
+        yield None, f"{found} records were rejected, more than --error-threshold {most}"
+    rate = plan.pipeline.error_handling.type_error_threshold
     if rate is not None and total and rejected.records / total > rate:
-        raise _too_many(
+        yield (
+            None,
             f"{rejected.records} of {total} records were rejected, "
-            f"more than 'type_error_threshold: {rate}' allows"
+            f"more than 'type_error_threshold: {rate}' allows",
         )
     for source, limit in plan.dead_letters.limits.items():
         count = rejected.by_source.get(source, 0)
-        if _exceeded(limit, count, totals[source]):
-            raise _too_many(
-                f"E316: {count} of {totals[source]} records of '{source}' were rejected, "
-                f"'max_rate' is {limit.max_rate}"
+        if _is_exceeded(limit, count, totals[source]):
+            yield (
+                "E316",
+                f"{count} of {totals[source]} records of '{source}' were rejected, "
+                f"'max_rate' is {limit.max_rate}",
             )
     common = plan.dead_letters.limit
-    if common and _exceeded(common, found, total):
-        raise _too_many(
-            f"{found} of {total} records were rejected, 'max_rate' is {common.max_rate}"
-        )
+    if common and _is_exceeded(common, found, total):
+        yield "E316", f"{found} of {total} records were rejected, 'max_rate' is {common.max_rate}"
 
 
-def _exceeded(limit: Limit, count: int, total: int) -> bool:
+def _is_exceeded(limit: Limit, count: int, total: int) -> bool:
     return total >= max(limit.min_records, 1) and count > 0 and count / total >= limit.max_rate
 
 
-def _too_many(message: str) -> RunError:
-    help = "nothing was written; correct the input, or allow more rejected records"
-    return RunError(message, Exit.EVALUATION, help=help)
-
-
-def _stopped_by(letter: DeadLetter, is_fatal: bool) -> RunError:
+def _stopped_by(letter: DeadLetter, is_fatal: bool, counts: Counts) -> RunError:
     where = f"{letter.source_file}, row {letter.source_row}" if letter.source_name else "a group"
     rule = f" (rule '{letter.trigger}')" if letter.trigger else ""
     field = f" while computing '{letter.field}'" if letter.field and not letter.trigger else ""
-    help = None if is_fatal else "'error_handling: {strategy: continue}' collects such records"
-    return RunError(
-        f"{where}: {letter.detail}{rule}{field}, in '{letter.stage}'", Exit.EVALUATION, help=help
-    )
+    help = None if is_fatal else "'error_handling: { strategy: continue }' collects such records"
+    message = f"{where}: {letter.detail}{rule}{field}, in '{letter.stage}'"
+    return RunError(message, Exit.EVALUATION, help=help, counts=counts)
 
 
 # Files

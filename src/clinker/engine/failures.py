@@ -36,6 +36,11 @@ def engine_errors(settings: SessionSettings) -> Iterator[None]:
 
 def failure(problem: Exception, settings: SessionSettings) -> RunError:
     """The error for the user that an error of the engine stands for."""
+    from clinker.engine.scan import format_error
+
+    unreadable = format_error(problem)
+    if unreadable:
+        return RunError(str(unreadable), Exit.IO, help=unreadable.help)
     text = str(problem)
     if ours := _OURS.findall(text):
         return RunError(ours[-1], Exit.IO)

@@ -7,7 +7,8 @@ from collections.abc import Iterable, Sequence
 from clinker.cxl.aggregate_sql import AggregateSql
 from clinker.cxl.builtins.aggregates import Aggregate
 from clinker.cxl.sql import Operand
-from clinker.cxl.types import Type
+from clinker.cxl.types import Kind, Type
+from clinker.engine.expressions.representation import is_of_kind
 from clinker.engine.expressions.scope import Scope
 from clinker.frozen import frozen
 
@@ -36,9 +37,21 @@ class Partials:
         return self._names.setdefault(text, f"`$group{len(self._names) + 1}`")
 
     @property
+    def functions(self) -> dict[str, str]:
+        """The aggregate functions by name."""
+        return {name: text for text, name in self._names.items()}
+
+    @property
     def selections(self) -> list[str]:
         """The functions, named, for `agg`."""
-        return [f"{text} AS {name}" for text, name in self._names.items()]
+        return [f"{text} AS {name}" for name, text in self.functions.items()]
+
+
+def wrong_kind(argument: Operand, wanted: Type) -> str | None:
+    """Where an argument has a value of a kind that is not taken; None when that cannot be."""
+    others = argument.type.kinds & ~wanted.kinds & ~Kind.NULL
+    tests = [is_of_kind(argument.text, kind, argument.type) for kind in others]
+    return f"({' OR '.join(tests)})" if tests else None
 
 
 @frozen

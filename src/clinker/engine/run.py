@@ -10,7 +10,6 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 import pyarrow as pa
-from pyspark.errors import PySparkException
 from pyspark.sql import DataFrame, SparkSession
 
 from clinker.engine.building import Building
@@ -29,6 +28,7 @@ from clinker.engine.dead_letters import (
     log_unfiled,
     stage_files,
 )
+from clinker.engine.failures import engine_errors
 from clinker.engine.flow import selection
 from clinker.engine.flows import Flows
 from clinker.engine.inputs import SourceInput, open_inputs
@@ -45,7 +45,6 @@ from clinker.engine.report import (
     SourceReport,
     identify,
 )
-from clinker.engine.scan import format_error
 from clinker.engine.session import (
     MemorySampler,
     SessionSettings,
@@ -77,13 +76,13 @@ def run(plan: Plan, settings: SessionSettings, observer: Observer) -> RunReport:
             if jvm:
                 jvm.kill()
             raise
-        with open_session(settings, jvm) as session:
+        with engine_errors(settings), open_session(settings, jvm) as session:
             return prepared.run(session, memory)
 
 
 def run_in(plan: Plan, session: Session, observer: Observer) -> RunReport:
     """Run a plan in a session that is there already."""
-    with MemorySampler() as memory:
+    with MemorySampler() as memory, engine_errors(SessionSettings()):
         return _Run(plan, observer).run(session, memory)
 
 
@@ -107,6 +106,7 @@ class _Run:
         self.identity = identify(plan.options.batch_id)
         observer.began(self.identity)
         check_supported(plan)
+        self._check_existing()
         self.stages = Stages()
         self.inputs = open_inputs(plan, self.identity, self.stages)
         for warning in (w for source in self.inputs for w in source.inventory.warnings):
@@ -122,8 +122,6 @@ class _Run:
                     self.publication.discard()
                     staged, rejected = self._computed(session.spark, wide_sums=True)
                 return self._published(session, memory, staged, rejected)
-        except PySparkException as problem:
-            raise self._engine_error(problem) from problem
         except FormatError as problem:
             raise RunError(str(problem), Exit.IO, help=problem.help) from problem
         except WriteError as problem:
@@ -137,7 +135,6 @@ class _Run:
         system = SystemValues(self.plan, self.identity, files)
         building = Building(self.plan, spark, system, self.stages, self.observer, wide_sums)
         flows = Flows(building, {source.name: source for source in self.inputs})
-        self._check_existing()
         announce(building, "before_transform")
         with ExitStack() as cleaning:
             cleaning.callback(flows.release)
@@ -261,17 +258,6 @@ class _Run:
             records=staged.records,
             bytes=sum(file.size for file in own),
             preview=staged.preview,
-        )
-
-    def _engine_error(self, problem: PySparkException) -> RunError:
-        unreadable = format_error(problem)
-        if unreadable:
-            return RunError(str(unreadable), Exit.IO, help=unreadable.help)
-        first = str(problem).strip().splitlines()[0]
-        return RunError(
-            f"Spark could not complete the run: {first}",
-            Exit.IO,
-            help="run again with --log-level debug for the details",
         )
 
 

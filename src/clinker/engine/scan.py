@@ -14,7 +14,6 @@ import re
 from collections.abc import Iterator, Sequence
 
 import pyarrow as pa
-from pyspark.errors import PySparkException
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql.datasource import DataSource, DataSourceReader, InputPartition
 from pyspark.sql.types import (
@@ -59,7 +58,7 @@ def local_frame(spark: SparkSession, table: pa.Table) -> DataFrame:
     return spark.createDataFrame(table, spark_schema(table.schema))
 
 
-def format_error(problem: PySparkException) -> FormatError | None:
+def format_error(problem: Exception) -> FormatError | None:
     """The unreadable file that made a job fail, if that was the reason."""
     found = _FAILURE.search(str(problem))
     return FormatError(**json.loads(found[1])) if found else None

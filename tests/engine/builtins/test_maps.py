@@ -58,7 +58,9 @@ def test_entries_are_set(spark: SparkSession) -> None:
 def test_any_value_is_set(spark: SparkSession) -> None:
     values: list[Value] = [
         *(1, 2.5, -0.0, math.nan, "x", '"', "", True, None, MAX_INT),
-        *([], [1, "a", None], {"q": dt.datetime(2024, 1, 15)}),
+        [],
+        [1, "a", None],
+        {"q": dt.datetime(2024, 1, 15)},
         *(dt.date(2024, 1, 15), dt.datetime(2024, 1, 15, 10, 30, 0, 250_000)),
     ]
     agree(spark, 'm.set("a", v)', [{"m": m, "v": v} for m in MAPS for v in values])

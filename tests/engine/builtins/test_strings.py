@@ -13,14 +13,29 @@ import pytest
 from pyspark.sql import SparkSession
 
 from clinker.cxl.builtins.strings import MAX_TEXT_BYTES, lower, upper
-from clinker.cxl.types import ANY, ARRAY, FLOAT, INT, STRING
+from clinker.cxl.types import ANY, ARRAY, DATE, DATETIME, FLOAT, INT, STRING
 from clinker.cxl.values import MAX_INT, MIN_INT, Value
 from tests.engine.expressions.running import agree, evaluate_on_spark, schema_of
 
 BLANKS = "\t\n\v\f\r \x1c\x1d\x1e\x1f\x85\xa0\u1680\u180e\u2000\u200a\u200b\u2028\u3000\ufeff"
 TEXTS = [
     *("", " ", "a", "A", "abc", "aaa", "Hello World", "héllo", "e\u0301", "ñé😀", "😀", "😀😀a"),
-    *("Grüße", "ẞ", "ß", "İI", "\u0131i", "ǆǅ", "ΑΣ", "ΣΑΣ Σ", "ﬃ", "ŉ", "\0", "a\0b", "\n", "a\nb\r\n"),
+    *(
+        "Grüße",
+        "ẞ",
+        "ß",
+        "İI",
+        "\u0131i",
+        "ǆǅ",
+        "ΑΣ",
+        "ΣΑΣ Σ",
+        "ﬃ",
+        "ŉ",
+        "\0",
+        "a\0b",
+        "\n",
+        "a\nb\r\n",
+    ),
     *(
         f"{BLANKS}x{BLANKS}",
         "'",
@@ -394,8 +409,17 @@ def test_formats_of_texts_and_bools(spark: SparkSession) -> None:
 
 def test_formats_that_do_not_suit_every_value(spark: SparkSession) -> None:
     texts = [f'x.format("{spec}")' for spec in ("d", ">5", ".2f", "")]
-    values = [value for value in [*SCALARS, *NESTED] if not isinstance(value, dt.date)]
-    agree(spark, texts, columns(x=values), {"x": ANY})
+    agree(spark, texts, columns(x=[*SCALARS, *NESTED]), {"x": ANY})
+
+
+def test_formats_of_dates(spark: SparkSession) -> None:
+    texts = [f'x.format("{fmt}")' for fmt in ("%d.%m.%Y", "%A, %e %B", "no date", "%j %U %V")]
+    days = [value for value in SCALARS if type(value) is dt.date]
+    agree(spark, texts, columns(x=[*days, None]), {"x": DATE.nullable()})
+    moments = [value for value in SCALARS if isinstance(value, dt.datetime)]
+    texts += [f'x.format("{fmt}")' for fmt in ("%H:%M:%S%.f", "%c", "%I %p")]
+    agree(spark, texts, columns(x=[*moments, None]), {"x": DATETIME.nullable()})
+    agree(spark, texts, columns(x=[*days, *moments, 1, "x", None]), {"x": ANY})
 
 
 def test_formats_without_native_form(spark: SparkSession) -> None:

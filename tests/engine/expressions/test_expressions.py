@@ -97,6 +97,23 @@ def test_what_may_hold_anything_is_compared_by_the_interpreter(spark: SparkSessi
     agree(spark, ["a == b", "a != b", "match a { b => 1, _ => 2 }"], records, native=False)
 
 
+def test_a_closure_with_no_sql_runs_in_the_interpreter(spark: SparkSession) -> None:
+    texts = ["a.map(it => it == b)", "a.filter(it => [b].any(it => it == b))[0]"]
+    records: list[dict[str, Value]] = [{"a": [1, {"k": 2}], "b": {"k": 2.0}}, {"a": [], "b": 1}]
+    agree(spark, texts, records, {"a": ARRAY, "b": ANY}, native=False)
+
+
+def test_a_closure_may_use_what_another_one_is_given(spark: SparkSession) -> None:
+    texts = [
+        "a.map(it => a.remove(it))",
+        "a.map(it => b.filter(it => it > 1))",
+        "a.map(it => b.map(it => it + 1)[it])",
+        "a.any(it => b.any(it => 1 / it > 0))",
+    ]
+    records: list[dict[str, Value]] = [{"a": [1, 0], "b": [2, 3]}, {"a": [5], "b": [0, 1]}]
+    agree(spark, texts, records, {"a": array_of(INT), "b": array_of(INT)})
+
+
 def test_short_cuts_do_not_fail(spark: SparkSession) -> None:
     texts = [
         "a > 0 and 1 / b > 0",

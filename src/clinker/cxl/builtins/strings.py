@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import datetime as dt
 
-from clinker.cxl import patterns, strftime
+from clinker.cxl import patterns, strftime, strftime_sql
 from clinker.cxl.builtins.declare import LiteralProblem, Param, method
 from clinker.cxl.failure import Failure, FailureKind
 from clinker.cxl.number_format import (
@@ -711,7 +711,7 @@ def _format_sql(call: SqlCall) -> Sql:
     except (SpecError, strftime.PatternError):
         return Sql("null", f"{value.text} is not null")
     if kind in Kind.DATE | Kind.DATETIME:
-        raise NotNative
+        return Sql(strftime_sql.format_sql(value.text, strftime.compile_pattern(fmt)))
     spec = compile_spec(fmt, kind)
     if kind in NUMERIC.kinds:
         return Sql(number_sql(value.text, kind, spec, call.bind))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import datetime as dt
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Protocol
 
 from clinker.cxl import typed
@@ -27,6 +27,8 @@ from clinker.engine.expressions.representation import (
     text_literal,
 )
 from clinker.engine.expressions.scope import Scope
+
+_Computed = typed.Aggregate | typed.Window
 
 
 class Inputs(Protocol):
@@ -53,6 +55,8 @@ class Compiler:
         """The metadata written so far."""
         self.variables: set[typed.Symbol] = set()
         """Symbols that stand for variables of lambdas."""
+        self.results: Mapping[typed.Expr, Sql] = {}
+        """Aggregates and window functions, which are computed before."""
 
     def expression(self, expr: typed.Expr) -> Sql:
         """The value in the form of the expression's type, and where it fails."""
@@ -129,6 +133,8 @@ class Compiler:
                 return self._array(expr)
             case typed.MapLiteral():
                 return self._map(expr)
+            case typed.Aggregate() | typed.Window():
+                return self.results[expr]
         raise AssertionError(f"no SQL for {type(expr).__name__}")
 
     # Names
@@ -316,26 +322,43 @@ class Compiler:
         value, fails = self.scope.new_name(), self.scope.new_name()
         reads = tuple(self.reads([expr]))
         self.scope.foreign(ForeignExpression(value, fails, reads, self.inputs.now, expr))
-        return Sql(value, fails)
+        earlier = [self.results[r.wanted].fails for r in reads if isinstance(r.wanted, _Computed)]
+        return Sql(value, either(*earlier, fails))
 
     def reads(self, expressions: Iterable[typed.Expr]) -> Iterator[Read]:
         """The values the interpreter needs to compute these expressions."""
         wanted: dict[object, tuple[Wanted, str, Type]] = {}
         waiting = list(expressions)
+        inner = {symbol for expr in waiting for symbol in _bound_in(expr)}
         while waiting:
-            for part in waiting.pop().walk():
-                match part:
-                    case typed.Field(qualifier=qualifier, name=name):
-                        text = self.inputs.field(qualifier, name)
-                        wanted[qualifier, name] = part, text, part.type
-                    case typed.System(namespace=namespace, path=path):
-                        wanted[namespace, path] = part, self._system(part), part.type
-                    case typed.Local(symbol=symbol) if symbol in self.symbols:
-                        wanted[symbol] = symbol, self.symbols[symbol], symbol.type
-                    case typed.Local(symbol=symbol) if symbol.definition:
-                        waiting.append(symbol.definition)
+            part = waiting.pop()
+            match part:
+                case typed.Field(qualifier=qualifier, name=name):
+                    text = self.inputs.field(qualifier, name)
+                    wanted[qualifier, name] = part, text, part.type
+                case typed.System(namespace=namespace, path=path):
+                    wanted[namespace, path] = part, self._system(part), part.type
+                case typed.Local(symbol=symbol) if symbol in inner:
+                    continue
+                case typed.Local(symbol=symbol) if symbol in self.symbols:
+                    wanted[symbol] = symbol, self.symbols[symbol], symbol.type
+                case typed.Local(symbol=symbol) if symbol.definition:
+                    waiting.append(symbol.definition)
+                case typed.Aggregate() | typed.Window():
+                    wanted[part] = part, self.results[part].text, part.type
+                case _:
+                    waiting.extend(part.children())
         for what, text, type_ in wanted.values():
             yield Read(what, self.scope.column(text), type_)
+
+
+def _bound_in(expr: typed.Expr) -> Iterator[typed.Symbol]:
+    """The symbols that get their values inside an expression."""
+    for part in expr.walk():
+        if isinstance(part, typed.Closure):
+            yield part.it
+        elif isinstance(part, typed.Inline):
+            yield from (symbol for symbol, _ in part.bindings)
 
 
 def constant(expr: typed.Expr) -> typed.Literal | None:

@@ -26,7 +26,7 @@ from clinker.engine.expressions.arrow_value import from_values, to_values
 from clinker.engine.expressions.representation import representation
 from clinker.frozen import frozen
 
-Wanted: TypeAlias = "typed.Field | typed.System | typed.Symbol"
+Wanted: TypeAlias = "typed.Field | typed.System | typed.Symbol | typed.Aggregate | typed.Window"
 
 
 @frozen(eq=False)
@@ -47,6 +47,7 @@ class Given:
     system: dict[tuple[str, tuple[str, ...]], Value]
     meta: dict[str, Value]
     symbols: dict[typed.Symbol, Value]
+    results: dict[typed.Expr, Value | Failure]
 
 
 @frozen(eq=False)
@@ -92,7 +93,13 @@ class ForeignExpression(Foreign):
 
         def compute(given: Given) -> object:
             surroundings = self.surroundings(given.system)
-            frame = Frame(given.record, surroundings, inputs=given.inputs, meta=given.meta)
+            frame = Frame(
+                given.record,
+                surroundings,
+                inputs=given.inputs,
+                meta=given.meta,
+                results=given.results,
+            )
             frame.locals.update(given.symbols)
             return evaluate(frame)
 
@@ -119,7 +126,10 @@ class ForeignRecords(Foreign):
         def compute(given: Given) -> object:
             surroundings = self.surroundings(given.system, self.max_expansion)
             program = RowProgram(self.program, surroundings)
-            return program.run(given.record, given.meta, inputs=given.inputs).records
+            found = program.run(
+                given.record, given.meta, inputs=given.inputs, results=given.results
+            )
+            return found.records
 
         return compute
 
@@ -189,7 +199,7 @@ def _with_columns(
 
 
 def _given(reads: Sequence[Read], values: Sequence[Value]) -> Given:
-    given = Given({}, {}, {}, {}, {})
+    given = Given({}, {}, {}, {}, {}, {})
     for read, value in zip(reads, values, strict=True):
         match read.wanted:
             case typed.Field(qualifier=None, name=name):
@@ -202,6 +212,8 @@ def _given(reads: Sequence[Read], values: Sequence[Value]) -> Given:
                 given.system[namespace, path] = value
             case typed.Symbol() as symbol:
                 given.symbols[symbol] = value
+            case typed.Aggregate() | typed.Window() as computed:
+                given.results[computed] = value
     return given
 
 
