@@ -70,9 +70,10 @@ class Plan:
 
     def explain(self, form: str = "text") -> str:
         """The execution plan, as `clinker run --explain` shows it."""
+        from clinker.engine.native import native_sql
         from clinker.plan.explain import explain
 
-        return explain(self._plan, form)
+        return explain(self._plan, form, native_sql(self._plan))
 
 
 def compile(

@@ -38,9 +38,10 @@ def _explain(compiled: Compiled, args: Namespace) -> int:
     failed = report(compiled.diagnostics, args.format, sys.stderr)
     if failed or not compiled.plan:
         return CONFIGURATION
+    from clinker.engine.native import native_sql
     from clinker.plan.explain import explain
 
-    sys.stdout.write(explain(compiled.plan, args.explain))
+    sys.stdout.write(explain(compiled.plan, args.explain, native_sql(compiled.plan)))
     return OK
 
 

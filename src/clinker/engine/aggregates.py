@@ -35,7 +35,7 @@ from clinker.engine.expressions.representation import is_of_kind
 from clinker.engine.expressions.rows import compile_row_program
 from clinker.engine.flow import POSITION, REJECT, SOURCE, Flow, quoted, selection
 from clinker.engine.identity import identity_sql
-from clinker.engine.partials import Partials
+from clinker.engine.partials import Partials, wrong_kind
 from clinker.engine.rejecting import (
     NO_REJECT,
     array_sql,
@@ -130,7 +130,8 @@ class _Aggregation:
         for number, (call, position, arg) in enumerate(self._arguments()):
             sql = compiler.expression(arg)
             columns[f"{_ARGUMENT}{number}"] = text = scope.bind(sql.text)
-            fails = either(sql.fails, _refused(call, position, text, arg.type))
+            wanted = call.function.param(position).type
+            fails = either(sql.fails, wrong_kind(Operand(text, arg.type), wanted))
             if fails:
                 failures.append(f"{steps.keeps} and ({fails})" if steps.keeps else fails)
         fails = either(*failures)
@@ -172,18 +173,19 @@ class _Aggregation:
     # Groups
 
     def _groups(self, records: Flow) -> Flow:
-        compiler = _GroupCompiler(_GroupInputs(self.unit, self.building.system, {}))
+        shown: dict[str, str] = {}
+        compiler = Compiler(_GroupInputs(self.unit, self.building.system, shown))
         order = selection(records.order)
         wide = self.building.wide_sums
         partials = Partials(Scope(), compiler.scope, order, is_wide=wide)
         first = partials.name(f"min({_one(order)})")
-        compiler.inputs.keys.update({key.name: _shown(partials, key, first) for key in self.keys})
+        shown.update({key.name: _shown(partials, key, first) for key in self.keys})
         results = self._results(partials)
         compiler.results = {call: Sql(sql.text, sql.fails) for call, sql in results.items()}
         how_failed = self._how_failed(partials, results)
         groups = self._grouped(records, partials)
-        columns, fails = self._emitted(compiler)
-        order_columns = _order_columns(first, len(order))
+        columns, fails = self._emitted(compiler, shown)
+        order_columns = _order_columns(first, order)
         hidden = {SOURCE: "cast(null as int)", POSITION: "cast(null as bigint)"}
         if records.has_rejects:
             hidden = {name: f"{quoted(_SELF)}.{quoted(name)}" for name in hidden}
@@ -192,12 +194,12 @@ class _Aggregation:
         needs_wide = [sql.needs_wide for sql in results.values() if sql.needs_wide]
         mark: str | None = None
         if fails:
-            read = [(text, representation(key.type)) for key, text in self._shown_keys(compiler)]
+            read = [(shown[key.name], representation(key.type)) for key in self.keys]
             read += [(sql.text, representation(c.type)) for c, sql in results.items()]
             read += [(text, representation(INT)) for text in how_failed]
             mark = self._group_reject(compiler.scope, fails, read)
         if needs_wide:
-            mark = f"if(({' or '.join(needs_wide)}) <=> true, {_ASK_FOR_WIDE}, {mark or NO_REJECT})"
+            mark = f"if(({' or '.join(needs_wide)}) <=> true, {ASK_FOR_WIDE}, {mark or NO_REJECT})"
         if records.has_rejects:
             own = f"{quoted(_SELF)}.{quoted(REJECT)}"
             mark = f"coalesce({own}, {mark})" if mark else own
@@ -213,9 +215,6 @@ class _Aggregation:
             is_small=records.is_small,
             has_rejects=mark is not None,
         )
-
-    def _shown_keys(self, compiler: _GroupCompiler) -> Iterator[tuple[_Key, str]]:
-        return ((key, compiler.inputs.keys[key.name]) for key in self.keys)
 
     def _results(self, partials: Partials) -> dict[typed.Aggregate, AggregateSql]:
         """The SQL of every call, over the partial results of a group."""
@@ -240,7 +239,7 @@ class _Aggregation:
         for call, sql in results.items():
             how = "0"
             if FailureKind.AGGREGATE_TYPE in call.function.fails and sql.fails:
-                met = _kinds_met(quoted(f"{_ARGUMENT}{number}"), call.args[0].type)
+                met = kinds_met(quoted(f"{_ARGUMENT}{number}"), call.args[0].type)
                 how = partials.name(f"bit_or({met})")
             found.append(f"if({sql.fails or 'false'}, {how}, null)")
             number += len(call.args)
@@ -266,12 +265,14 @@ class _Aggregation:
         of_nothing = frame.where("false").agg(*functions)
         return _with_default(groups, of_nothing)
 
-    def _emitted(self, compiler: _GroupCompiler) -> tuple[dict[str, str], str | None]:
+    def _emitted(
+        self, compiler: Compiler, keys: Mapping[str, str]
+    ) -> tuple[dict[str, str], str | None]:
         """The columns of the records that groups become, and where there is none."""
         wanted = self.planned.row.columns
         columns = {
-            key.name: recast(compiler.scope, text, key.type, wanted[key.name])
-            for key, text in self._shown_keys(compiler)
+            key.name: recast(compiler.scope, keys[key.name], key.type, wanted[key.name])
+            for key in self.keys
             if not any(emit.name == key.name for emit in self.emits)
         }
         failures: list[str | None] = []
@@ -295,9 +296,7 @@ class _Aggregation:
         return f"if(({fails}) <=> true, {reject}, {NO_REJECT})"
 
 
-_ASK_FOR_WIDE = (
-    f"named_struct('stage', {WIDE_SUMS}, 'inputs', '[]', 'origin', cast(null as string))"
-)
+ASK_FOR_WIDE = f"named_struct('stage', {WIDE_SUMS}, 'inputs', '[]', 'origin', cast(null as string))"
 
 
 def _shown(partials: Partials, key: _Key, first: str) -> str:
@@ -319,11 +318,11 @@ def _one(order: Sequence[str]) -> str:
     return order[0] if len(order) == 1 else f"struct({', '.join(order)})"
 
 
-def _order_columns(first: str, width: int) -> dict[str, str]:
+def _order_columns(first: str, order: Sequence[str]) -> dict[str, str]:
     """The order columns of groups: those of the first record of each."""
-    if width == 1:
+    if len(order) == 1:
         return {_FIRST: first}
-    return {f"{_FIRST}{n}": f"{first}.col{n + 1}" for n in range(width)}
+    return {f"{_FIRST}{n}": f"{first}.{name}" for n, name in enumerate(order)}
 
 
 def _with_default(groups: DataFrame, default: DataFrame) -> DataFrame:
@@ -338,18 +337,7 @@ def _with_default(groups: DataFrame, default: DataFrame) -> DataFrame:
     return chosen.selectExpr(f"{quoted(_IS_GROUP)}.*")
 
 
-def _refused(call: typed.Aggregate, position: int, text: str, type_: Type) -> str | None:
-    """Where an argument is of a kind that the function does not take."""
-    given = type_.kinds & ~Kind.NULL
-    refused = given & ~call.function.param(position).type.kinds
-    if not refused:
-        return None
-    if not representation(type_).is_tagged:
-        return f"{text} is not null"
-    return " or ".join(is_of_kind(text, kind, type_) for kind in refused)
-
-
-def _kinds_met(text: str, type_: Type) -> str:
+def kinds_met(text: str, type_: Type) -> str:
     """The kind of a value as a bit."""
     cases = [
         f"when {is_of_kind(text, kind, type_)} then {1 << bit}"
@@ -378,15 +366,3 @@ class _GroupInputs:
         if is_per_record((namespace, path)):
             return literal(None, type_)
         return literal(self.values.constant(self.unit, (namespace, path)), type_)
-
-
-class _GroupCompiler(Compiler):
-    """Compiles what is emitted of a group, whose aggregates are there already."""
-
-    inputs: _GroupInputs
-    results: Mapping[typed.Expr, Sql]
-
-    def _native(self, expr: typed.Expr) -> Sql:
-        if isinstance(expr, typed.Aggregate):
-            return self.results[expr]
-        return super()._native(expr)

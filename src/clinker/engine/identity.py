@@ -1,10 +1,13 @@
-"""Identity: what `distinct`, grouping and partitions take for the same value."""
+"""Identity and order: which values count as one, and which of two comes first."""
 
 from __future__ import annotations
 
 from clinker.cxl.types import Kind, Type
 from clinker.engine.expressions import Scope, representation
 from clinker.engine.expressions.representation import is_of_kind
+
+_NUMBERS = Kind.INT | Kind.FLOAT
+_MOMENTS = Kind.DATE | Kind.DATETIME
 
 
 def identity_sql(scope: Scope, text: str, type_: Type) -> str:
@@ -24,3 +27,32 @@ def identity_sql(scope: Scope, text: str, type_: Type) -> str:
     is_whole = f"{is_of_kind(value, Kind.FLOAT, type_)} and endswith({value}, '.0')"
     whole = f"if({value} = '-0.0', '0', left({value}, length({value}) - 2))"
     return f"if({is_whole}, {whole}, {value})"
+
+
+def order_sql(text: str, type_: Type) -> list[str]:
+    """What to sort by, one after the other, to have values in their order.
+
+    Where values are equal, so are all of these. Values of kinds that have no common order come one
+    kind after the other.
+    """
+    if not representation(type_).is_tagged:
+        return [text]
+    families: list[tuple[str, list[str]]] = []
+    if type_.maybe(_NUMBERS):
+        is_number = f"{text} rlike '^[-0-9IN]'"
+        number = f"if({is_number}, {text}, null)"
+        # Ints that are one as Floats are told apart.
+        exact = f"try_cast({number} as decimal(38, 0))"
+        families.append((is_number, [f"try_cast({number} as double)", exact]))
+    if type_.maybe(_MOMENTS):
+        is_moment = f"startswith({text}, '@')"
+        moment = f"try_cast(if({is_moment}, substr({text}, 2), null) as timestamp_ntz)"
+        families.append((is_moment, [moment]))
+    if not type_.only(_NUMBERS | _MOMENTS):
+        known = " or ".join(test for test, _ in families)
+        families.append((f"{text} is not null", [f"if({known}, null, {text})" if known else text]))
+    parts = [part for _, parts in families for part in parts]
+    if len(families) == 1:
+        return parts
+    tests = " ".join(f"when {test} then {rank}" for rank, (test, _) in enumerate(families))
+    return [f"case {tests} end", *parts]

@@ -42,7 +42,9 @@ def _conditions(validation: Validation) -> Iterator[str]:
         case "matches":
             yield f"value.matches({_literal(args.get('pattern'))})"
         case "one_of":
-            yield "(" + " or ".join(f"value == {_literal(v)}" for v in args.get("values") or ()) + ")"
+            yield (
+                "(" + " or ".join(f"value == {_literal(v)}" for v in args.get("values") or ()) + ")"
+            )
         case "min":
             yield f"value >= {_literal(args.get('value'))}"
         case "max":

@@ -17,7 +17,13 @@ DATES = [
     *(dt.date(1899, 12, 31), dt.date(1900, 2, 28), dt.date(1969, 12, 31), dt.date(1970, 1, 1)),
     *(dt.date(2000, 2, 29), dt.date(2023, 1, 1), dt.date(2024, 1, 31), dt.date(2024, 2, 28)),
     *(dt.date(2024, 2, 29), dt.date(2024, 3, 31), dt.date(2024, 12, 29), dt.date(2024, 12, 30)),
-    *(dt.date(2026, 1, 4), dt.date(2026, 12, 31), dt.date(2027, 1, 3), dt.date(9999, 1, 1), dt.date.max),
+    *(
+        dt.date(2026, 1, 4),
+        dt.date(2026, 12, 31),
+        dt.date(2027, 1, 3),
+        dt.date(9999, 1, 1),
+        dt.date.max,
+    ),
 ]
 TIMES = [
     *(dt.time(), dt.time(0, 59, 1), dt.time(11, 5, 9), dt.time(12), dt.time(13, 7, 8, 90_000)),
@@ -25,7 +31,11 @@ TIMES = [
 ]
 DATETIMES = [dt.datetime.combine(d, t) for d, t in product(DATES, TIMES)]
 EITHER = (DATE | DATETIME).nullable()
-VALUES = {DATE: [*DATES, None], DATETIME: [*DATETIMES, None], DATE | DATETIME: [*DATES, *DATETIMES[::3]]}
+VALUES = {
+    DATE: [*DATES, None],
+    DATETIME: [*DATETIMES, None],
+    DATE | DATETIME: [*DATES, *DATETIMES[::3]],
+}
 
 
 @pytest.mark.parametrize("type_", VALUES)
@@ -57,7 +67,12 @@ def test_differences(spark: SparkSession, type_: Type, other: Type) -> None:
 def test_differences_of_values_of_either_kind(spark: SparkSession) -> None:
     values = [dt.date(2024, 1, 31), dt.datetime(2024, 2, 29, 1), dt.datetime(2023, 1, 31), None]
     records = [{"a": a, "b": b} for a, b in product(values, repeat=2)]
-    agree(spark, ["a.diff_days(b)", "a.diff_months(b)", "a.diff_years(b)"], records, {"a": EITHER, "b": EITHER})
+    agree(
+        spark,
+        ["a.diff_days(b)", "a.diff_months(b)", "a.diff_years(b)"],
+        records,
+        {"a": EITHER, "b": EITHER},
+    )
 
 
 OF_DAYS = "Y C y q m b h B d e j a A u w U W G g V D x F v".split()
@@ -65,10 +80,12 @@ OF_TIMES = "H k I l P p M S f .f .3f .6f .9f 3f 6f 9f s R T X r c".split()
 PADDED = [f"{pad}{name}" for pad in "-_0" for name in ("Y", "m", "e", "j", "U", "V")]
 
 
-
 def test_printing_dates(spark: SparkSession) -> None:
     texts = [f'd.format_date("%{name}")' for name in (*OF_DAYS, *PADDED)]
-    texts += [f'd.format_date("{text}")' for text in ("", "100%%", "{d} it's %d.%m. \\\\ $1 `%Y`", "日%d%n%t")]
+    texts += [
+        f'd.format_date("{text}")'
+        for text in ("", "100%%", "{d} it's %d.%m. \\\\ $1 `%Y`", "日%d%n%t")
+    ]
     agree(spark, texts, [{"d": d} for d in VALUES[DATE]], {"d": DATE.nullable()})
 
 

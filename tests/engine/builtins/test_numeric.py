@@ -23,7 +23,15 @@ INTS = [
 FLOATS = [
     *(0.0, -0.0, 0.5, -0.5, 0.4, -0.4, 1.5, 2.5, -2.5, 0.49999999999999994, 1.005, 2.675, 19.995),
     *(-19.995, 3.456, 1250.0, -1250.0, 1e-7, 5e-324, -5e-324, 2.0**52 - 0.5, 2.0**52 + 1, 2.0**53),
-    *(9223372036854774784.0, 2.0**63, -(2.0**63), -(2.0**63) - 2048, 1e22, 1e300, 1.7976931348623157e308),
+    *(
+        9223372036854774784.0,
+        2.0**63,
+        -(2.0**63),
+        -(2.0**63) - 2048,
+        1e22,
+        1e300,
+        1.7976931348623157e308,
+    ),
     *(-1.7976931348623157e308, INF, -INF, NAN),
 ]
 DECIMALS = [0, 1, 2, 3, 5, 15, 17, 300, 308, 309, 400, MAX_INT]
@@ -62,8 +70,18 @@ def test_rounding_to_a_literal_number_of_decimals(
 
 def test_rounding_to_any_number_of_decimals(spark: SparkSession) -> None:
     texts = ["x.round(d)", "x.round_to(d)"]
-    agree(spark, texts, columns(x=[*INTS, None], d=DECIMALS), {"x": INT.nullable(), "d": INT.nullable()})
-    agree(spark, texts, columns(x=[*FLOATS, None], d=DECIMALS), {"x": FLOAT.nullable(), "d": INT.nullable()})
+    agree(
+        spark,
+        texts,
+        columns(x=[*INTS, None], d=DECIMALS),
+        {"x": INT.nullable(), "d": INT.nullable()},
+    )
+    agree(
+        spark,
+        texts,
+        columns(x=[*FLOATS, None], d=DECIMALS),
+        {"x": FLOAT.nullable(), "d": INT.nullable()},
+    )
     agree(spark, texts, columns(x=[15, 2.5, None], d=[-1, 0, None]))
 
 
@@ -74,7 +92,11 @@ SOME_FLOATS = [0.0, -0.0, 1.0, -1.5, 2.0**53, 2.0**53 + 4, 2.0**63, -(2.0**63), 
 @pytest.mark.parametrize("type_", [INT, FLOAT, NUMERIC])
 @pytest.mark.parametrize("other", [INT, FLOAT, NUMERIC])
 def test_the_smaller_and_the_larger_of_two(spark: SparkSession, type_: Type, other: Type) -> None:
-    numbers = {INT: [*SOME, None], FLOAT: [*SOME_FLOATS, None], NUMERIC: [*SOME, *SOME_FLOATS, None]}
+    numbers = {
+        INT: [*SOME, None],
+        FLOAT: [*SOME_FLOATS, None],
+        NUMERIC: [*SOME, *SOME_FLOATS, None],
+    }
     records = columns(x=numbers[type_], y=numbers[other])
     schema = {"x": type_.nullable(), "y": other.nullable()}
     agree(spark, ["x.min(y)", "x.max(y)"], records, schema)
@@ -84,7 +106,11 @@ def test_the_smaller_and_the_larger_of_two(spark: SparkSession, type_: Type, oth
 @pytest.mark.parametrize("low", [INT, FLOAT])
 @pytest.mark.parametrize("high", [INT, FLOAT])
 def test_clamp(spark: SparkSession, type_: Type, low: Type, high: Type) -> None:
-    numbers = {INT: [*SOME, None], FLOAT: [*SOME_FLOATS, None], NUMERIC: [*SOME, *SOME_FLOATS, None]}
+    numbers = {
+        INT: [*SOME, None],
+        FLOAT: [*SOME_FLOATS, None],
+        NUMERIC: [*SOME, *SOME_FLOATS, None],
+    }
     records = columns(x=numbers[type_], low=numbers[low], high=numbers[high])
     schema = {"x": type_.nullable(), "low": low.nullable(), "high": high.nullable()}
     texts = ["x.clamp(low, high)", "x.clamp(null, high)", "x.clamp(low, null)", "x.clamp(0, 9.5)"]

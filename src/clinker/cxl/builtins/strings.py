@@ -228,7 +228,8 @@ def replace(text: str, find: str, replacement: str) -> str:
 def _count_sql(count: str) -> str:
     """A number of characters as Spark takes it; a negative one counts as 0."""
     most = f"{_MOST_CHARACTERS}L"
-    return f"cast(case when {count} < 0L then 0L when {count} > {most} then {most} else {count} end as int)"
+    within = f"case when {count} < 0L then 0L when {count} > {most} then {most} else {count} end"
+    return f"cast({within} as int)"
 
 
 def _substring_sql(call: SqlCall) -> Sql:

@@ -6,12 +6,13 @@ import enum
 from collections.abc import Callable, Iterable, Sequence
 from typing import TypeVar
 
-from clinker.cxl.builtins import aggregates
+from clinker.cxl.builtins import aggregate_forms, aggregates, window_forms
 from clinker.cxl.builtins.aggregates import Number
 from clinker.cxl.builtins.declare import Builtin, Param, Returns
 from clinker.cxl.failure import FailureKind
 from clinker.cxl.types import ANY, BOOL, FLOAT, INT, NUMERIC, Type, array_of
 from clinker.cxl.values import Value, identity
+from clinker.cxl.window_sql import WindowForm
 from clinker.frozen import frozen
 
 WINDOW_FUNCTIONS: dict[str, WindowFunction] = {}
@@ -54,6 +55,8 @@ class WindowFunction(Builtin):
     """Called with the view and the argument's value on every record of the partition."""
 
     shape: Shape
+    sql: WindowForm
+    """Its form in the engine."""
 
 
 def window(
@@ -61,6 +64,7 @@ def window(
     shape: Shape,
     returns: Returns,
     *,
+    sql: WindowForm,
     params: Iterable[Param] = (),
     fails: Iterable[FailureKind] = (),
 ) -> Callable[[_F], _F]:
@@ -68,7 +72,7 @@ def window(
 
     def declare(function: _F) -> _F:
         WINDOW_FUNCTIONS[name] = WindowFunction(
-            name, "windows", tuple(params), returns, frozenset(fails), function, shape
+            name, "windows", tuple(params), returns, frozenset(fails), function, shape, sql
         )
         return function
 
@@ -92,6 +96,7 @@ def _list_without_nulls(_: Type, args: tuple[Type, ...]) -> Type:
     aggregates.numeric_total,
     params=[_NUMBER],
     fails=[FailureKind.INTEGER_OVERFLOW],
+    sql=aggregate_forms.total,
 )
 def running_sum(view: View, values: Sequence[Number | None]) -> Value:
     """The sum over the window frame: by default everything up to the current record.
@@ -108,6 +113,7 @@ def running_sum(view: View, values: Sequence[Number | None]) -> Value:
     aggregates.numeric_total,
     params=[_NUMBER],
     fails=[FailureKind.INTEGER_OVERFLOW],
+    sql=aggregate_forms.total,
 )
 def cumulative_sum(view: View, values: Sequence[Number | None]) -> Value:
     """Another name of `$window.sum`.
@@ -118,7 +124,7 @@ def cumulative_sum(view: View, values: Sequence[Number | None]) -> Value:
     return aggregates.total(view.frame(values))
 
 
-@window("avg", Shape.VALUES, FLOAT.nullable(), params=[_NUMBER])
+@window("avg", Shape.VALUES, FLOAT.nullable(), params=[_NUMBER], sql=aggregate_forms.average)
 def running_average(view: View, values: Sequence[Number | None]) -> Value:
     """The mean over the window frame, always a Float.
 
@@ -134,6 +140,7 @@ def running_average(view: View, values: Sequence[Number | None]) -> Value:
     aggregates.one_of_them,
     params=[_ORDERED],
     fails=[FailureKind.AGGREGATE_TYPE],
+    sql=aggregate_forms.extreme("min"),
 )
 def running_min(view: View, values: Sequence[Value]) -> Value:
     """The smallest value in the window frame.
@@ -150,6 +157,7 @@ def running_min(view: View, values: Sequence[Value]) -> Value:
     aggregates.one_of_them,
     params=[_ORDERED],
     fails=[FailureKind.AGGREGATE_TYPE],
+    sql=aggregate_forms.extreme("max"),
 )
 def running_max(view: View, values: Sequence[Value]) -> Value:
     """The largest value in the window frame.
@@ -160,7 +168,7 @@ def running_max(view: View, values: Sequence[Value]) -> Value:
     return aggregates.largest(view.frame(values))
 
 
-@window("count", Shape.RANK, INT)
+@window("count", Shape.RANK, INT, sql=aggregate_forms.count)
 def running_count(view: View) -> Value:
     """The number of records in the window frame.
 
@@ -170,7 +178,13 @@ def running_count(view: View) -> Value:
     return max(0, view.stop - view.start)
 
 
-@window("first_value", Shape.VALUES, aggregates.one_of_them, params=[_FIELD])
+@window(
+    "first_value",
+    Shape.VALUES,
+    aggregates.one_of_them,
+    params=[_FIELD],
+    sql=aggregate_forms.by_position("min_by"),
+)
 def first_value(view: View, values: Sequence[Value]) -> Value:
     """The field's value at the first record of the window frame.
 
@@ -180,7 +194,13 @@ def first_value(view: View, values: Sequence[Value]) -> Value:
     return aggregates.first(view.frame(values))
 
 
-@window("last_value", Shape.VALUES, aggregates.one_of_them, params=[_FIELD])
+@window(
+    "last_value",
+    Shape.VALUES,
+    aggregates.one_of_them,
+    params=[_FIELD],
+    sql=aggregate_forms.by_position("max_by"),
+)
 def last_value(view: View, values: Sequence[Value]) -> Value:
     """The field's value at the last record of the window frame.
 
@@ -190,7 +210,7 @@ def last_value(view: View, values: Sequence[Value]) -> Value:
     return aggregates.last(view.frame(values))
 
 
-@window("row_number", Shape.RANK, INT)
+@window("row_number", Shape.RANK, INT, sql=window_forms.row_number)
 def row_number(view: View) -> Value:
     """The position of the record in its partition, from 1.
 
@@ -200,7 +220,7 @@ def row_number(view: View) -> Value:
     return view.position + 1
 
 
-@window("rank", Shape.RANK, INT)
+@window("rank", Shape.RANK, INT, sql=window_forms.ranking("rank"))
 def rank(view: View) -> Value:
     """The rank of the record: ties share one, and the next rank skips as many.
 
@@ -210,7 +230,7 @@ def rank(view: View) -> Value:
     return view.rank
 
 
-@window("dense_rank", Shape.RANK, INT)
+@window("dense_rank", Shape.RANK, INT, sql=window_forms.ranking("dense_rank"))
 def dense_rank(view: View) -> Value:
     """The rank of the record without gaps after ties.
 
@@ -220,7 +240,7 @@ def dense_rank(view: View) -> Value:
     return view.dense_rank
 
 
-@window("first", Shape.POSITION, aggregates.one_of_them)
+@window("first", Shape.POSITION, aggregates.one_of_them, sql=aggregate_forms.by_position("min_by"))
 def first(view: View, values: Sequence[Value], _: int | None) -> Value:
     """The first record of the window frame: `$window.first().field`.
 
@@ -230,7 +250,7 @@ def first(view: View, values: Sequence[Value], _: int | None) -> Value:
     return aggregates.first(view.frame(values))
 
 
-@window("last", Shape.POSITION, aggregates.one_of_them)
+@window("last", Shape.POSITION, aggregates.one_of_them, sql=aggregate_forms.by_position("max_by"))
 def last(view: View, values: Sequence[Value], _: int | None) -> Value:
     """The last record of the window frame: `$window.last().field`.
 
@@ -240,7 +260,9 @@ def last(view: View, values: Sequence[Value], _: int | None) -> Value:
     return aggregates.last(view.frame(values))
 
 
-@window("lag", Shape.OFFSET, aggregates.one_of_them, params=[_OFFSET])
+@window(
+    "lag", Shape.OFFSET, aggregates.one_of_them, params=[_OFFSET], sql=window_forms.neighbour("lag")
+)
 def lag(view: View, values: Sequence[Value], offset: int) -> Value:
     """The record `n` before the current one: `$window.lag(1).field` or `$window.lag(field, 1)`.
 
@@ -255,7 +277,13 @@ def lag(view: View, values: Sequence[Value], offset: int) -> Value:
     return values[at] if at >= 0 else None
 
 
-@window("lead", Shape.OFFSET, aggregates.one_of_them, params=[_OFFSET])
+@window(
+    "lead",
+    Shape.OFFSET,
+    aggregates.one_of_them,
+    params=[_OFFSET],
+    sql=window_forms.neighbour("lead"),
+)
 def lead(view: View, values: Sequence[Value], offset: int) -> Value:
     """The record `n` after the current one: `$window.lead(1).field` or `$window.lead(field, 1)`.
 
@@ -268,7 +296,7 @@ def lead(view: View, values: Sequence[Value], offset: int) -> Value:
     return values[at] if at < len(values) else None
 
 
-@window("any", Shape.PREDICATE, BOOL.nullable(), params=[_PREDICATE])
+@window("any", Shape.PREDICATE, BOOL.nullable(), params=[_PREDICATE], sql=window_forms.any_of)
 def any_of(view: View, values: Sequence[Value]) -> Value:
     """Whether the predicate is true for any record of the window frame.
 
@@ -278,7 +306,7 @@ def any_of(view: View, values: Sequence[Value]) -> Value:
     return _any(view.frame(values))
 
 
-@window("exists", Shape.PREDICATE, BOOL.nullable(), params=[_PREDICATE])
+@window("exists", Shape.PREDICATE, BOOL.nullable(), params=[_PREDICATE], sql=window_forms.any_of)
 def exists(view: View, values: Sequence[Value]) -> Value:
     """Another name of `$window.any`.
 
@@ -288,7 +316,7 @@ def exists(view: View, values: Sequence[Value]) -> Value:
     return _any(view.frame(values))
 
 
-@window("every", Shape.PREDICATE, BOOL.nullable(), params=[_PREDICATE])
+@window("every", Shape.PREDICATE, BOOL.nullable(), params=[_PREDICATE], sql=window_forms.every)
 def every(view: View, values: Sequence[Value]) -> Value:
     """Whether the predicate is true for every record of the window frame.
 
@@ -298,7 +326,9 @@ def every(view: View, values: Sequence[Value]) -> Value:
     return _every(view.frame(values))
 
 
-@window("not_exists", Shape.PREDICATE, BOOL.nullable(), params=[_PREDICATE])
+@window(
+    "not_exists", Shape.PREDICATE, BOOL.nullable(), params=[_PREDICATE], sql=window_forms.none_of
+)
 def not_exists(view: View, values: Sequence[Value]) -> Value:
     """Whether the predicate is true for no record of the window frame.
 
@@ -321,7 +351,7 @@ def _every(values: Sequence[Value]) -> bool | None:
     return None if any(value is None for value in values) else True
 
 
-@window("collect", Shape.VALUES, _list_without_nulls, params=[_FIELD])
+@window("collect", Shape.VALUES, _list_without_nulls, params=[_FIELD], sql=window_forms.collect)
 def collect(view: View, values: Sequence[Value]) -> Value:
     """The field's values in the window frame as an array, without nulls.
 
@@ -331,7 +361,7 @@ def collect(view: View, values: Sequence[Value]) -> Value:
     return aggregates.without_nulls(view.frame(values))
 
 
-@window("distinct", Shape.VALUES, _list_without_nulls, params=[_FIELD])
+@window("distinct", Shape.VALUES, _list_without_nulls, params=[_FIELD], sql=window_forms.distinct)
 def distinct(view: View, values: Sequence[Value]) -> Value:
     """The distinct values in the window frame, in the order they first occur, without nulls.
 

@@ -33,8 +33,9 @@ _OPENED = (
     "sun.util.calendar",
 )
 
-# Most of what a short run executes is executed a few times. The optimizing compiler would take
-# half of its time, so it starts with what has run ten times as often as is usual.
+# Most of what a short run executes is executed a few times. By default the optimizing compiler
+# takes half of its time, so it is left to code that has run ten times as often as is usual. That
+# costs a long run nothing.
 _COMPILATION = (
     "-XX:-AOTReplayTraining",
     "-XX:Tier4InvocationThreshold=50000",
@@ -71,6 +72,7 @@ def fixed_flags(java: Java) -> list[str]:
 def run_flags(settings: SessionSettings, directory: Path) -> list[str]:
     """The flags that differ between runs."""
     return [
+        *(["-XX:TieredStopAtLevel=1"] if settings.brief else []),  # no optimizing compiler at all
         f"-Xmx{split_memory(settings.memory_limit).heap // 2**20}m",
         f"-Djava.io.tmpdir={directory}",
         f"-Dclinker.log.level={'info' if settings.debug else 'error'}",

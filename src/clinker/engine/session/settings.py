@@ -34,6 +34,8 @@ class SessionSettings:
     """Whether what Spark spills and shuffles is compressed."""
     spark_conf: Mapping[str, str] = field(default_factory=dict)
     """The user's own Spark settings; they win over ours."""
+    brief: bool = False
+    """Whether little is to be read, so that starting takes longer than computing."""
     debug: bool = False
     """Whether Spark's log goes to standard error."""
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from datetime import UTC, datetime
 
 from clinker.plan.compile import Plan
@@ -9,13 +10,13 @@ from clinker.plan.explain.as_dot import as_dot
 from clinker.plan.explain.as_json import as_json
 from clinker.plan.explain.as_sql import as_sql
 from clinker.plan.explain.as_text import as_text
-from clinker.plan.explain.facts import facts
+from clinker.plan.explain.facts import NodeSql, facts
 
 _FORMS = {"text": as_text, "json": as_json, "dot": as_dot, "sql": as_sql}
 
 __all__ = ["explain"]
 
 
-def explain(plan: Plan, form: str) -> str:
-    """A plan as `text`, `json`, `dot` or `sql`."""
-    return _FORMS[form](facts(plan, datetime.now(UTC)))
+def explain(plan: Plan, form: str, sql: Mapping[str, NodeSql] | None = None) -> str:
+    """A plan as `text`, `json`, `dot` or `sql`; the engine gives the SQL of its nodes."""
+    return _FORMS[form](facts(plan, datetime.now(UTC), sql or {}))

@@ -1,13 +1,22 @@
-"""The Spark SQL of a plan, for as far as there is any."""
+"""The Spark SQL of a plan, node by node."""
 
 from __future__ import annotations
 
-from clinker.plan.explain.facts import Facts
+from collections.abc import Iterator
+
+from clinker.plan.explain.facts import Facts, NodeFacts
 
 
 def as_sql(facts: Facts) -> str:
-    return "".join(
-        f"-- Node {node.index}: {node.name} ({node.title}): "
-        "Spark SQL is produced when pipelines run, which this version does not do\n"
-        for node in facts.nodes
-    )
+    return "\n".join(line for node in facts.nodes for line in _node(node)) + "\n"
+
+
+def _node(node: NodeFacts) -> Iterator[str]:
+    yield f"-- Node {node.index}: {node.name} ({node.title})"
+    if node.sql is None:
+        yield "-- no expressions"
+    else:
+        yield from (f"-- in the interpreter: {text}" for text in node.sql.interpreted)
+        yield from (f"WITH {text}" for text in node.sql.shared)
+        yield from node.sql.lines
+    yield ""

@@ -48,6 +48,18 @@ _ARBITRATION = {
 
 
 @dataclass(frozen=True)
+class NodeSql:
+    """What a node asks of Spark."""
+
+    shared: tuple[str, ...]
+    """Values that are computed once and used several times, each `text AS name`."""
+    lines: tuple[str, ...]
+    """What is kept, rejected, emitted and compared."""
+    interpreted: tuple[str, ...]
+    """Expressions without a form in SQL; the interpreter computes them, record by record."""
+
+
+@dataclass(frozen=True)
 class NodeFacts:
     """One node of the plan."""
 
@@ -72,6 +84,7 @@ class NodeFacts:
     required: RequiredColumns | None
     """What is read of a source."""
     cxl: Cxl | None
+    sql: NodeSql | None
     aggregate: AggregateStrategy | None
 
     @property
@@ -262,7 +275,7 @@ def label(kind: str, name: str, operator: Operator) -> str:
     return f"[{shown_kind}{':' * bool(operator.strategy)}{operator.strategy}] {name}"
 
 
-def facts(plan: Plan, now: datetime) -> Facts:
+def facts(plan: Plan, now: datetime, sql: Mapping[str, NodeSql]) -> Facts:
     """The facts about a plan. Files are looked at from outside, none is opened."""
     operators = {unit.name: operator(plan, unit) for unit in plan.graph}
     files = discovered(plan, now)
@@ -273,7 +286,7 @@ def facts(plan: Plan, now: datetime) -> Facts:
         pipeline=plan.pipeline.pipeline.name,
         channel=plan.channel,
         compositions={call.name: call.node.use for call in plan.graph.calls.values()},
-        nodes=tuple(_nodes(plan, operators, estimates)),
+        nodes=tuple(_nodes(plan, operators, estimates, sql)),
         outputs=tuple(_outputs(plan)),
         dead_letters={
             source: display_name(path, base_dir)
@@ -295,7 +308,10 @@ def facts(plan: Plan, now: datetime) -> Facts:
 
 
 def _nodes(
-    plan: Plan, operators: Mapping[str, Operator], estimates: Mapping[str, Volume]
+    plan: Plan,
+    operators: Mapping[str, Operator],
+    estimates: Mapping[str, Volume],
+    sql: Mapping[str, NodeSql],
 ) -> Iterator[NodeFacts]:
     passed_on = hand_offs(plan, operators)
     units = plan.graph.units
@@ -321,6 +337,7 @@ def _nodes(
             volume=estimates[unit.name],
             required=plan.required.get(unit.name),
             cxl=cxl(plan, unit),
+            sql=sql.get(unit.name),
             aggregate=plan.orders.strategies.get(unit.name),
         )
 

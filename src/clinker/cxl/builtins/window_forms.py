@@ -1,0 +1,82 @@
+"""The SQL of window functions that are no aggregates."""
+
+from __future__ import annotations
+
+from clinker.cxl.aggregate_sql import AggregateSql
+from clinker.cxl.types import Kind
+from clinker.cxl.window_sql import WindowCall, WindowForm
+
+_FARTHEST = 10**9
+"""No partition has as many records; Spark counts them in 32 bits."""
+
+
+def row_number(call: WindowCall) -> AggregateSql:
+    (place,) = call.order
+    return AggregateSql(place)
+
+
+def ranking(function: str) -> WindowForm:
+    """The form of `rank` or `dense_rank`."""
+
+    def form(call: WindowCall) -> AggregateSql:
+        return AggregateSql(f"cast({call.among_peers(f'{function}()')} as bigint)")
+
+    return form
+
+
+def neighbour(function: str) -> WindowForm:
+    """The form of `lag` or `lead`."""
+
+    def form(call: WindowCall) -> AggregateSql:
+        (value,) = call.args
+        offset = min(call.offset, _FARTHEST)
+        return AggregateSql(call.in_partition(f"{function}({value.text}, {offset})"))
+
+    return form
+
+
+def any_of(call: WindowCall) -> AggregateSql:
+    return AggregateSql(_decided(call, on=True))
+
+
+def every(call: WindowCall) -> AggregateSql:
+    return AggregateSql(_decided(call, on=False))
+
+
+def none_of(call: WindowCall) -> AggregateSql:
+    return AggregateSql(f"not {_decided(call, on=True)}")
+
+
+def _decided(call: WindowCall, *, on: bool) -> str:
+    """Whether one record decides the matter; if none does, a null leaves it open."""
+    (condition,) = call.args
+    is_tagged = condition.type.kinds & ~Kind.NULL != Kind.BOOL
+    truth = f"({condition.text} = 'true')" if is_tagged else condition.text
+    decisive, other = ("true", "false") if on else ("false", "true")
+    decided = call.over_group(f"bool_or({truth if on else f'not {truth}'})")
+    has_null = call.over_group(f"bool_or({condition.text} is null)")
+    return f"case when {decided} then {decisive} when {has_null} then null else {other} end"
+
+
+def collect(call: WindowCall) -> AggregateSql:
+    return AggregateSql(f"transform({_in_order(call)}, record -> record.value)")
+
+
+def distinct(call: WindowCall) -> AggregateSql:
+    (value,) = call.args
+    records = call.bind(_in_order(call, call.identity(value)))
+    # The first of those that are one stands for them.
+    identities = f"transform({records}, record -> record.identity)"
+    first = f"filter({records}, (record, at) -> array_position({identities}, record.identity) > at)"
+    return AggregateSql(f"transform({first}, record -> record.value)")
+
+
+def _in_order(call: WindowCall, identity: str | None = None) -> str:
+    """The values that are not null, in their order, each in a struct."""
+    (value,), (place,) = call.args, call.order
+    known = f", 'identity', {identity}" if identity else ""
+    record = f"named_struct('place', {place}{known}, 'value', {value.text})"
+    # What is null is not collected.
+    return (
+        f"sort_array({call.over_group(f'collect_list(if({value.text} is null, null, {record}))')})"
+    )
