@@ -16,6 +16,7 @@ from clinker.cxl.values import Value
 from clinker.engine.aggregates import aggregate
 from clinker.engine.explaining import nan_reason
 from clinker.engine.flow import POSITION, REJECT, quoted
+from clinker.engine.rejecting import NO_REJECT
 from clinker.engine.stages import Reason, reason_of
 from clinker.plan.planned import PlannedAggregate
 from tests.engine.expressions.running import fingerprint
@@ -227,7 +228,7 @@ def test_rejected_records_pass_by(spark: SparkSession) -> None:
         *names,
         f"1L as {place}",
         f"{place} as `$nth`",
-        f"if({place} <= 2, {mark}, null) as {quoted(REJECT)}",
+        f"if({place} <= 2, {mark}, {NO_REJECT}) as {quoted(REJECT)}",
     )
     flow = replace(flow, frame=frame, order=(POSITION, "$nth"), has_rejects=True)
     found = collected(built, aggregate(built, node, flow))

@@ -16,6 +16,7 @@ import pytest
 
 from clinker.plan.compile import Plan, compile_pipeline
 from clinker.plan.explain import explain
+from clinker.plan.explain.facts import NodeSql
 from clinker.plan.explain.as_text import size
 from clinker.plan.options import Options
 from tests.plan.compiling import brief
@@ -599,17 +600,23 @@ def test_graphviz_draws_the_dot_form(path: Path, tmp_path: Path) -> None:
     assert "<svg" in drawn.stdout
 
 
-def test_there_is_no_sql_yet(tmp_path: Path) -> None:
-    lines = explain(planned(tmp_path, ORDERS + output("orders")), "sql").splitlines()
-    assert len(lines) == 2
-    assert lines[0] == (
-        "-- Node 0: orders (Source): "
-        "Spark SQL is produced when pipelines run, which this version does not do"
-    )
+def test_the_sql_form_shows_what_the_engine_gives(tmp_path: Path) -> None:
+    sql = {"orders": NodeSql(("`a` + 1 AS `$1`",), ("emit b: `$1`",), ("c.odd()",))}
+    lines = explain(planned(tmp_path, ORDERS + output("orders")), "sql", sql).splitlines()
+    assert lines == [
+        "-- Node 0: orders (Source)",
+        "-- in the interpreter: c.odd()",
+        "WITH `a` + 1 AS `$1`",
+        "emit b: `$1`",
+        "",
+        "-- Node 1: out (Output)",
+        "-- no expressions",
+        "",
+    ]
 
 
 def test_explaining_needs_no_spark() -> None:
-    check = "import sys, clinker.plan.explain; sys.exit('pyspark' in sys.modules)"
+    check = "import sys, clinker.plan.explain, clinker.engine.native; sys.exit('pyspark' in sys.modules)"
     assert subprocess.run([sys.executable, "-c", check]).returncode == 0
 
 

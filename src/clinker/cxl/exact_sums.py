@@ -65,6 +65,7 @@ def exact_sum(call: AggregateCall, number: str, *, only_ints: bool = False) -> E
         lowest = f"{number} * {_power_of_two(-ORDINARY.low)}"
         fits = f"abs({number}) < {_ORDINARY_LIMIT!r}D and rint({lowest}) = {lowest}"
         span, limb = ORDINARY, _limb
+    fits = call.per_record(fits)
     flag = (
         f"case when {fits} then 0 when isnan({number}) then {_HAS_NAN}"
         f" when {number} = {_INFINITY} then {_HAS_INFINITY}"

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
+from datetime import datetime
 
 from clinker.cxl.sql import NotNative
 from clinker.cxl.sql_text import text_sql
-from clinker.cxl.strftime import FIELDS, ISO_DATE, ISO_DATETIME, Pattern
+from clinker.cxl.strftime import FIELDS, ISO_DATE, ISO_DATETIME, Pattern, compile_pattern
 from clinker.frozen import frozen
 
 Bind = Callable[[str], str]
@@ -55,6 +56,10 @@ class _Reading:
 
 def date_sql(text: str, pattern: Pattern, bind: Bind) -> str:
     """The date read from a text with a pattern that gives one; null if it does not match."""
+    return _read_sql(text, _plain_date(pattern), lambda rest: _date_sql(rest, pattern, bind), bind)
+
+
+def _date_sql(text: str, pattern: Pattern, bind: Bind) -> str:
     reading = _reading(text, pattern, bind)
     checked = _checked(reading)
     if reading.is_stamped or any(FIELDS[name].timed for name in checked):
@@ -69,9 +74,85 @@ def date_sql(text: str, pattern: Pattern, bind: Bind) -> str:
 
 def datetime_sql(text: str, pattern: Pattern, bind: Bind) -> str:
     """The date-time read from a text with a pattern that gives one; null if it does not match."""
-    reading = _reading(text, pattern, bind)
-    moment = bind(_moment_sql(reading, bind))
-    return _agreeing(reading, moment, moment, _determined(reading))
+
+    def read(rest: str) -> str:
+        reading = _reading(rest, pattern, bind)
+        moment = bind(_moment_sql(reading, bind))
+        return _agreeing(reading, moment, moment, _determined(reading))
+
+    return _read_sql(text, _plain_datetime(pattern), read, bind)
+
+
+@frozen
+class _Plain:
+    """Texts in which every number has all its digits: Spark reads them fast."""
+
+    regex: str
+    sql: str
+    """What Spark reads of such a text `{x}`."""
+
+
+def _read_sql(text: str, plain: _Plain | None, read: Callable[[str], str], bind: Bind) -> str:
+    if plain is None:
+        return read(text)
+    regex = text_sql(rf"\A{plain.regex}\z")
+    is_plain = bind(f"{text} rlike {regex}")
+    fast = plain.sql.format(x=text)
+    return f"if({is_plain}, {fast}, {read(f'if({is_plain}, null, {text})')})"
+
+
+_WIDTHS = {"year": 4, "month": 2, "day": 2, "hour": 2, "minute": 2, "second": 2}
+
+
+def _plain_date(pattern: Pattern) -> _Plain | None:
+    places = _places(pattern)
+    if places is None or places.keys() != _DAY:
+        return None
+    return _Plain(_plain_regex(pattern), f"try_cast({_plain_day(places)} as date)")
+
+
+def _plain_datetime(pattern: Pattern) -> _Plain | None:
+    places = _places(pattern)
+    if places is None or not _WIDTHS.keys() >= places.keys() >= _WIDTHS.keys() - {"second"}:
+        return None
+    second = places.get("second", "'00'")
+    time = f"{places['hour']}, ':', {places['minute']}, ':', {second}"
+    moment = f"concat({_plain_day(places)}, ' ', {time})"
+    return _Plain(_plain_regex(pattern), f"try_cast({moment} as timestamp_ntz)")
+
+
+def _plain_day(places: dict[str, str]) -> str:
+    return f"concat({places['year']}, '-', {places['month']}, '-', {places['day']})"
+
+
+def _places(pattern: Pattern) -> dict[str, str] | None:
+    """Where each number stands, as SQL; None if there are others than those of `_WIDTHS`."""
+    places: dict[str, str] = {}
+    position = 1
+    for item in pattern.items:
+        if item.specifier is None:
+            if item.write is None:
+                return None
+            position += len(item.write(datetime.min))
+            continue
+        field = item.specifier.field
+        if item.specifier.width is None or field not in _WIDTHS or field in places:
+            return None
+        places[field] = f"substr({{x}}, {position}, {_WIDTHS[field]})"
+        position += _WIDTHS[field]
+    return places
+
+
+def _plain_regex(pattern: Pattern) -> str:
+    pieces = []
+    for item in pattern.items:
+        if item.specifier:
+            digits = f"[0-9]{{{_WIDTHS[item.specifier.field]}}}"
+            # To Spark there is a year zero.
+            pieces.append(f"(?!0000){digits}" if item.specifier.field == "year" else digits)
+        elif item.write:
+            pieces.append(re.escape(item.write(datetime.min)))
+    return "".join(pieces)
 
 
 _DAY = frozenset({"year", "month", "day"})
@@ -178,13 +259,24 @@ def _ranges(reading: _Reading, determined: frozenset[str]) -> list[str]:
 # ISO 8601
 
 
+_PLAIN_ISO_DATE = _plain_date(compile_pattern("%Y-%m-%d"))
+_PLAIN_ISO_DATETIME = _Plain(
+    "(?!0000)[0-9]{4}-[0-9]{2}-[0-9]{2}[T ][0-9]{2}:[0-9]{2}:[0-9]{2}(?:[.][0-9]{1,6})?",
+    "try_cast({x} as timestamp_ntz)",
+)
+
+
 def iso_date_sql(text: str, bind: Bind) -> str:
     """The date in a text, as `parse_iso_date` reads it."""
-    return date_sql(text, ISO_DATE, bind)
+    return _read_sql(text, _PLAIN_ISO_DATE, lambda rest: _date_sql(rest, ISO_DATE, bind), bind)
 
 
 def iso_datetime_sql(text: str, bind: Bind) -> str:
     """The date-time in a text, as `parse_iso_datetime` reads it."""
+    return _read_sql(text, _PLAIN_ISO_DATETIME, lambda rest: _iso_datetime_sql(rest, bind), bind)
+
+
+def _iso_datetime_sql(text: str, bind: Bind) -> str:
     groups = bind(_groups_sql(text, f"(?x:{ISO_DATETIME.pattern})", ISO_DATETIME.groups))
     year, month, day, hour, minute, second = (f"try_cast({groups}[{at}] as int)" for at in range(6))
     fraction = f"left(rpad({groups}[6], 6, '0'), 6)"

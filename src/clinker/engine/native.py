@@ -11,6 +11,7 @@ from collections.abc import Iterator
 from clinker.config.nodes import AggregateNode, TransformNode
 from clinker.cxl import typed
 from clinker.cxl.grouping import aggregate_calls
+from clinker.cxl.sql import Sql
 from clinker.cxl.types import Type
 from clinker.engine.expressions import Columns, Compiler, Layer
 from clinker.engine.expressions.foreign import Foreign, ForeignExpression, ForeignRecords
@@ -26,6 +27,7 @@ from clinker.plan.planned import (
     PlannedRoute,
     PlannedTransform,
 )
+from clinker.plan.windows import window_calls
 
 
 def native_sql(plan: Plan) -> dict[str, NodeSql]:
@@ -90,6 +92,7 @@ class _NodeText:
             case PlannedTransform():
                 node = planned.unit.node
                 assert isinstance(node, TransformNode)
+                yield from self._windows(planned.program)
                 yield from self._program(planned.program, node.config.max_expansion)
                 yield from self._checks(planned)
             case PlannedRoute(conditions=conditions):
@@ -101,6 +104,17 @@ class _NodeText:
                 yield "where", self.compiler.is_true(where).text
                 if program:
                     yield from self._program(program, 1)
+
+    def _windows(self, program: typed.Program) -> Iterator[tuple[str, str]]:
+        """Window functions, which are there before the program runs."""
+        results: dict[typed.Expr, Sql] = {}
+        for number, call in enumerate(window_calls(program), 1):
+            assert isinstance(call, typed.Window)
+            name = f"`$window{number}`"
+            results[call] = Sql(name, "false" if call.fails else None)
+            argument = self.compiler.expression(call.argument).text if call.argument else ""
+            yield f"window {name}", f"{call.function.name}({argument})"
+        self.compiler.results = results
 
     def _program(self, program: typed.Program, max_expansion: int) -> Iterator[tuple[str, str]]:
         row = compile_row_program(program, self.compiler, max_expansion)

@@ -10,6 +10,9 @@ from collections.abc import Sequence
 import pytest
 from pyspark.sql import SparkSession
 
+from clinker.cxl.builtins.aggregates import AGGREGATES, Aggregate, check_argument
+from clinker.cxl.failure import Failure
+from clinker.cxl.sql import Operand
 from clinker.cxl.types import (
     ANY,
     BOOL,
@@ -24,8 +27,10 @@ from clinker.cxl.types import (
     Type,
     array_of,
 )
-from clinker.cxl.values import MAX_INT, MIN_INT, Value
+from clinker.cxl.values import MAX_INT, MIN_INT, Value, kind_of
+from clinker.engine.partials import wrong_kind
 from tests.engine.builtins.grouping import Groups, agree, on_spark
+from tests.engine.expressions.running import data_frame
 
 IN_ORDER = ["first", "last", "collect", "count"]
 
@@ -104,6 +109,27 @@ def test_values_in_order(spark: SparkSession, values: Sequence[Value], type_: Ty
 def test_any(spark: SparkSession) -> None:
     agree(spark, ["any"], groups_of(BOOLS, 50), [BOOL.nullable()])
     agree(spark, ["any"], groups_of(BOOLS, 50), [ANY])
+
+
+@pytest.mark.parametrize("type_", [ANY, NUMERIC | STRING | NULL, STRING], ids=str)
+@pytest.mark.parametrize("name", ["sum", "min", "any", "collect"])
+def test_values_that_are_not_taken(spark: SparkSession, name: str, type_: Type) -> None:
+    function = AGGREGATES[name]
+    everything = [*INTS, *FLOATS, *TEXTS, *MOMENTS, *BOOLS, *NESTED, None]
+    values = [value for value in everything if kind_of(value) & type_.kinds]
+    test = wrong_kind(Operand("`x`", type_), function.params[0].type)
+    frame = data_frame(spark, [{"x": value} for value in values], {"x": type_})
+    found = frame.selectExpr("`$row`", f"{test or 'false'} AS fails").toArrow().sort_by("$row")
+    for value, fails in zip(values, found.column("fails").to_pylist(), strict=True):
+        assert bool(fails) == _is_refused(function, value), value
+
+
+def _is_refused(function: Aggregate, value: Value) -> bool:
+    try:
+        check_argument(function, 0, value)
+    except Failure:
+        return True
+    return False
 
 
 def test_aggregates_of_one_argument_share_their_sums(spark: SparkSession) -> None:

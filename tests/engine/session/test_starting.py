@@ -196,29 +196,47 @@ class TestEndpoint:
 
 
 class TestAheadOfTimeCache:
-    def test_one_for_each_java_and_choice_of_flags(
-        self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-    ) -> None:
-        monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
-        java = Java(tmp_path, "25.0.2", 25)
-        newer = Java(tmp_path, "25.0.3", 25)
+    @pytest.fixture
+    def spark(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+        monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+        (tmp_path / "spark" / "jars").mkdir(parents=True)
+        return tmp_path / "spark"
+
+    def test_one_for_each_java_spark_and_choice_of_flags(self, spark: Path) -> None:
+        java, newer = (Java(spark, f"25.0.{n}", 25) for n in (2, 3))
         files = [
-            aot.cache_file(java, ["-Xss4m"], tmp_path),
-            aot.cache_file(newer, ["-Xss4m"], tmp_path),
-            aot.cache_file(java, ["-Xss8m"], tmp_path),
+            aot.cache_file(java, ["-Xss4m"], spark),
+            aot.cache_file(newer, ["-Xss4m"], spark),
+            aot.cache_file(java, ["-Xss8m"], spark),
         ]
-        assert len(set(files)) == 3
-        assert all(file and file.parent == tmp_path / "clinker" for file in files)
+        (spark / "jars" / "spark-core.jar").touch()
+        files.append(aot.cache_file(java, ["-Xss4m"], spark))
+        assert len(set(files)) == 4
+        assert all(file and file.parent == spark.parent / "cache" / "clinker" for file in files)
 
-    def test_old_java_has_none(self, tmp_path: Path) -> None:
-        assert aot.cache_file(Java(tmp_path, "21", 21), [], tmp_path) is None
+    def test_only_the_same_installation_makes_a_cache_outdated(self, spark: Path) -> None:
+        elsewhere = spark.parent / "elsewhere"
+        (elsewhere / "jars").mkdir(parents=True)
+        java, newer = (Java(spark, f"25.0.{n}", 25) for n in (2, 3))
+        old, other, new = (
+            aot.cache_file(java, [], spark),
+            aot.cache_file(java, [], elsewhere),
+            aot.cache_file(newer, [], spark),
+        )
+        assert old and other and new
+        old.parent.mkdir(parents=True)
+        for file in (old, other, new):
+            file.touch()
+        assert list(aot.outdated(new)) == [old]
 
-    def test_used_if_there(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-        monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
-        java = Java(tmp_path, "25", 25)
-        assert aot.flags(java, [], tmp_path) == []
-        file = aot.cache_file(java, [], tmp_path)
+    def test_old_java_has_none(self, spark: Path) -> None:
+        assert aot.cache_file(Java(spark, "21", 21), [], spark) is None
+
+    def test_used_if_there(self, spark: Path) -> None:
+        java = Java(spark, "25", 25)
+        assert aot.flags(java, [], spark) == []
+        file = aot.cache_file(java, [], spark)
         assert file
-        file.parent.mkdir()
+        file.parent.mkdir(parents=True)
         file.touch()
-        assert aot.flags(java, [], tmp_path) == [f"-XX:AOTCache={file}"]
+        assert aot.flags(java, [], spark) == [f"-XX:AOTCache={file}"]

@@ -427,8 +427,7 @@ _REPEATS_TOO_LARGE_SQL = (
     params=[Param("n", INT)],
     fails=_TOO_LARGE,
     sql=(
-        f"if({{n}} < 0L or {_REPEATS_TOO_LARGE_SQL}, null,"
-        f" if({{self}} = '', {{self}}, repeat({{self}}, {_count_sql('{n}')})))",
+        f"if({{n}} < 0L or {_REPEATS_TOO_LARGE_SQL}, null, repeat({{self}}, {_count_sql('{n}')}))",
         _REPEATS_TOO_LARGE_SQL,
     ),
 )

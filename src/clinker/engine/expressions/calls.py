@@ -171,14 +171,20 @@ def _as_instants(compiler: Compiler, text: Alternative) -> Iterator[Alternative]
         )
 
 
-_TOKEN = re.compile(
-    r"""
-    (?P<quoted> [rR]'[^']*' | '(?:[^'\\]|\\.)*' | "(?:[^"\\]|\\.)*" | `(?:[^`]|``)*`)
-    | (?<![\w.`]) (?P<name> [A-Za-z_]\w*)
-    """,
-    re.VERBOSE | re.DOTALL,
-)
+_LITERAL = r"""[rR]'[^']*'|'(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*"|`(?:[^`]|``)*`"""
+_QUOTED = re.compile(_LITERAL, re.DOTALL)
+_TOKEN = re.compile(rf"{_LITERAL}|(?<![\w.`])(?P<name>[A-Za-z_]\w*)", re.DOTALL)
 _PARAMETERS = re.compile(r"(?:\b([A-Za-z_]\w*)|\(\s*(\w+)\s*,\s*(\w+)\s*\))\s*->")
+
+
+def _as_unit(text: str) -> str:
+    """A text in parentheses, unless it is a name, a literal or a call."""
+    depth = 0
+    for character in _QUOTED.sub("q", text):
+        if depth == 0 and not (character.isalnum() or character in "_.()"):
+            return f"({text})"
+        depth += {"(": 1, ")": -1}.get(character, 0)
+    return text
 
 
 class Call:
@@ -243,12 +249,13 @@ class Call:
             case None:
                 raise NotNative
             case str():
-                return Sql(self._filled(form))
+                sql = Sql(self._filled(form))
             case (value, fails):
-                return Sql(self._filled(value), self._filled(fails))
+                sql = Sql(self._filled(value), self._filled(fails))
             case _:
                 sql = form(self)
-                return Sql(self._renamed(sql.text), self._renamed(sql.fails) if sql.fails else None)
+                sql = Sql(self._renamed(sql.text), self._renamed(sql.fails) if sql.fails else None)
+        return Sql(_as_unit(sql.text), _as_unit(sql.fails) if sql.fails else None)
 
     def _filled(self, template: str) -> str:
         names = {"self": self.receiver.text}

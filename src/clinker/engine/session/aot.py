@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import hashlib
 import os
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from clinker.engine.session.java import Java
@@ -28,12 +28,26 @@ def training_flags(file: Path) -> list[str]:
 
 
 def cache_file(java: Java, fixed: Sequence[str], spark: Path) -> Path | None:
-    """Where the cache for these is kept; none for a Java that cannot have one."""
+    """Where the cache for these is kept; none for a Java that cannot have one.
+
+    The first part of the name tells one installation from another, the second its states.
+    """
     if java.major < _FIRST:
         return None
-    identity = "\n".join([str(java.home), java.version, str(spark), *fixed])
-    key = hashlib.sha256(identity.encode()).hexdigest()[:16]
-    return cache_directory() / f"spark-{key}.aot"
+    jars = spark / "jars"
+    names = sorted(jar.name for jar in jars.iterdir())
+    state = [*names, str(jars.stat().st_mtime_ns), java.version, *fixed]
+    return cache_directory() / f"spark-{_digest(str(java.home), str(spark))}-{_digest(*state)}.aot"
+
+
+def outdated(file: Path) -> Iterator[Path]:
+    """The caches of earlier states of the same installation."""
+    installation = file.stem.rpartition("-")[0]
+    return (other for other in file.parent.glob(f"{installation}-*") if other != file)
+
+
+def _digest(*parts: str) -> str:
+    return hashlib.sha256("\n".join(parts).encode()).hexdigest()[:12]
 
 
 def cache_directory() -> Path:

@@ -43,19 +43,23 @@ _EXPRESSIONS = (
 
 
 def build_cache() -> Path | None:
-    """Build the cache for the Java and Spark at hand; nothing for a Java that cannot use one."""
+    """The cache for the Java and Spark at hand, built unless it is there.
+
+    None for a Java that cannot use one.
+    """
     java = find_java(os.environ)
     file = aot.cache_file(java, fixed_flags(java), spark_home())
-    if file is None:
-        return None
+    if file is None or file.is_file():
+        return file
     try:
         file.parent.mkdir(parents=True, exist_ok=True)
         unfinished = file.with_suffix(f".{os.getpid()}")
         _train(unfinished)
         unfinished.replace(file)
+        for other in aot.outdated(file):
+            other.unlink(missing_ok=True)
     except OSError as problem:
         raise SessionError(f"cannot write '{file}': {problem.strerror}") from problem
-    _remove_outdated(file)
     return file
 
 
@@ -106,10 +110,3 @@ def _orders() -> pa.Table:
 
 def _unchanged(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
     return batches
-
-
-def _remove_outdated(kept: Path) -> None:
-    """Remove the caches of former versions; nobody else would."""
-    for other in kept.parent.glob("spark-*.aot"):
-        if other != kept:
-            other.unlink(missing_ok=True)
