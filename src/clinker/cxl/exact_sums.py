@@ -78,7 +78,7 @@ def exact_sum(call: AggregateCall, number: str, *, only_ints: bool = False) -> E
     return ExactSum(
         _unless_infinite(flags, total.value),
         _unless_infinite(flags, total.scaled),
-        None if call.is_wide else f"{flags} & {_HAS_OUTSIDE} <> 0",
+        None if call.is_wide else f"({flags} & {_HAS_OUTSIDE} <> 0)",
     )
 
 

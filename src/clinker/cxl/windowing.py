@@ -100,20 +100,15 @@ class WindowProgram:
     def _range_bounds(self, rows: list[Record], position: int) -> tuple[int, int]:
         """Records whose sort key is within the frame's distance of the current record's.
 
-        An unbounded side reaches to the end of the partition; nulls are near nulls only, but near
-        to all of them.
+        An unbounded side reaches to the end of the partition; nulls are near nulls only.
         """
         key, frame = self.spec.sort_by[0], self.spec.frame
         here = rows[position].get(key.field)
-        if here is None:
-            nulls = [at for at, row in enumerate(rows) if row.get(key.field) is None]
-            start = 0 if frame.start is None else nulls[0]
-            return start, len(rows) if frame.end is None else nulls[-1] + 1
 
         def distance(row: Record) -> float | None:
             there = row.get(key.field)
-            if there is None:
-                return None
+            if here is None or there is None:
+                return 0.0 if here is there else None
             return _distance(there, here) * (-1 if key.descending else 1)
 
         distances = [distance(row) for row in rows]

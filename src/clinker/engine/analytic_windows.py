@@ -98,6 +98,8 @@ def windowed(
     """
     window = building.plan.windows[planned.unit.name]
     calls = list(dict.fromkeys(window_calls(planned.program)))
+    if not calls:
+        return Windowed(flow, {}, ())
     if window.lookup is None:
         covered = _Covered(building, planned, window, flow)
         results = [covered.add(call) for call in calls]

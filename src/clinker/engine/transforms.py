@@ -11,16 +11,18 @@ from pyspark.sql import functions as f
 from clinker.config.nodes import TransformNode
 from clinker.cxl import typed
 from clinker.cxl.types import Type
+from clinker.engine.analytic_windows import Windowed, windowed
 from clinker.engine.building import Building, computed, recast
 from clinker.engine.checking import checked
 from clinker.engine.explaining import program_explainer
-from clinker.engine.expressions import Compiler
+from clinker.engine.expressions import TAGGED, Compiler
 from clinker.engine.expressions.frames import with_layers
 from clinker.engine.expressions.rows import Distinct, RowSql, compile_row_program
 from clinker.engine.flow import META, REJECT, Flow, origin_column, quoted, selection
 from clinker.engine.identity import identity_sql
 from clinker.engine.logs import messages_of
 from clinker.engine.rejecting import (
+    array_sql,
     inputs_sql,
     read_expressions,
     reads_of,
@@ -28,18 +30,27 @@ from clinker.engine.rejecting import (
     rejecting,
     unless_rejected,
 )
+from clinker.engine.window_reasons import windowed_explainer
 from clinker.plan.planned import PlannedTransform
 
 _RANK, _RECORD, _IDENTITY = "$rank", "$record", "$identity:"
 
 
-def transform(building: Building, planned: PlannedTransform, flow: Flow) -> Flow:
-    """The records that leave a transform."""
+def transform(
+    building: Building, planned: PlannedTransform, flow: Flow, looked_up: Flow | None = None
+) -> Flow:
+    """The records that leave a transform; its window may cover records that are `looked_up`."""
     node = planned.unit.node
     assert isinstance(node, TransformNode)
+    windows = None
+    if planned.unit.name in building.plan.windows:
+        windows = windowed(building, planned, flow, looked_up)
+        flow = windows.flow
     compiler = building.compiler(planned.unit, flow)
+    if windows:
+        compiler.results = windows.results
     outgoing = apply_program(
-        building, planned, flow, compiler, planned.program, node.config.max_expansion
+        building, planned, flow, compiler, planned.program, node.config.max_expansion, windows
     )
     leaving = checked(building, planned, outgoing)
     building.messages.extend(messages_of(building, planned, flow, leaving))
@@ -53,10 +64,11 @@ def apply_program(
     compiler: Compiler,
     program: typed.Program,
     max_expansion: int,
+    windows: Windowed | None = None,
 ) -> Flow:
     """The records that a program makes of a flow's: overlaid, filtered, fanned out."""
     row = compile_row_program(program, compiler, max_expansion)
-    mark = _mark(building, planned, flow, compiler, row)
+    mark = _mark(building, planned, flow, compiler, row, windows)
     identities = dict(_identities(flow, compiler, row))
     texts = [*row.texts(), *([mark] if mark else []), *identities.values()]
     frame = with_layers(flow.frame, compiler.scope.layers(*texts))
@@ -82,6 +94,7 @@ def _mark(
     flow: Flow,
     compiler: Compiler,
     row: RowSql,
+    windows: Windowed | None,
 ) -> str | None:
     """What marks a record that the program rejects; None if it rejects none."""
     if not any(stage.fails for stage in row.stages):
@@ -89,10 +102,16 @@ def _mark(
     program = planned.program
     read = read_expressions(program.expressions())
     known = building.surroundings(planned.unit, program.expressions())
-    explain = program_explainer(program, reads_of(read), known)
-    stage = building.stage(planned.unit, explain)
     fields = building.compiler(planned.unit, flow, compiler.scope)
-    return reject_sql(flow, compiler.scope, stage, inputs_sql(fields, read))
+    inputs = inputs_sql(fields, read)
+    if windows:
+        explain = windowed_explainer(program, reads_of(read), known, windows.restored)
+        results = array_sql(compiler.scope, windows.read)
+        inputs = array_sql(compiler.scope, [(inputs, TAGGED), (results, TAGGED)])
+    else:
+        explain = program_explainer(program, reads_of(read), known)
+    stage = building.stage(planned.unit, explain)
+    return reject_sql(flow, compiler.scope, stage, inputs)
 
 
 # Distinct

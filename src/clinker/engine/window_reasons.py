@@ -3,18 +3,44 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from clinker.cxl import typed
 from clinker.cxl.builtins.aggregates import check_argument
 from clinker.cxl.builtins.windows import Shape, View, WindowFunction
-from clinker.cxl.evaluate import Surroundings, compile_expression
+from clinker.cxl.evaluate import Results, RowProgram, Surroundings, compile_expression
 from clinker.cxl.failure import Failure
 from clinker.cxl.values import Value
 from clinker.engine.aggregate_reasons import failure_of
 from clinker.engine.explaining import Reads
+from clinker.engine.stages import Explain, Reason, reason_of
 from clinker.frozen import frozen
+
+
+def windowed_explainer(
+    program: typed.Program,
+    reads: Reads,
+    known: Surroundings,
+    results: Callable[[Sequence[Value]], Results],
+) -> Explain:
+    """The reasons of a program with windows, from what it read and what `results` restores."""
+    statements = tuple(s for s in program.statements if not isinstance(s, typed.Distinct))
+    runner = RowProgram(typed.Program(statements), known)
+
+    def explain(values: list[Value]) -> Reason | None:
+        read, given = values
+        assert isinstance(read, list)
+        assert isinstance(given, list)
+        frame = reads.restored(read, known)
+        runner.surroundings = frame.surroundings
+        try:
+            runner.run(frame.record, frame.meta, results=results(given))
+        except Failure as failure:
+            return reason_of(failure)
+        return None
+
+    return explain
 
 
 def on_other_records(expr: typed.Expr) -> typed.Expr:

@@ -9,7 +9,7 @@ import pytest
 from pyspark.sql import SparkSession
 
 from clinker.cxl.types import DATE, DATETIME, INT, Type
-from clinker.cxl.values import MAX_INT, MIN_INT
+from clinker.cxl.values import MAX_INT, MIN_INT, Value
 from tests.engine.expressions.running import agree
 
 DATES = [
@@ -31,7 +31,7 @@ TIMES = [
 ]
 DATETIMES = [dt.datetime.combine(d, t) for d, t in product(DATES, TIMES)]
 EITHER = (DATE | DATETIME).nullable()
-VALUES = {
+VALUES: dict[Type, list[Value]] = {
     DATE: [*DATES, None],
     DATETIME: [*DATETIMES, None],
     DATE | DATETIME: [*DATES, *DATETIMES[::3]],
@@ -96,5 +96,6 @@ def test_printing_datetimes(spark: SparkSession) -> None:
 
 
 def test_a_date_has_no_time_to_print(spark: SparkSession) -> None:
-    records = [{"d": dt.date(2024, 2, 29)}, {"d": dt.datetime(2024, 2, 29, 7)}, {"d": None}]
+    values: list[Value] = [dt.date(2024, 2, 29), dt.datetime(2024, 2, 29, 7), None]
+    records = [{"d": value} for value in values]
     agree(spark, ['d.format_date("%H:%M")', 'd.format_date("%Y")'], records, {"d": EITHER})

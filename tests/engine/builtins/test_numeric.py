@@ -5,12 +5,13 @@ from __future__ import annotations
 import math
 import random
 import struct
+from collections.abc import Sequence
 
 import pytest
 from pyspark.sql import SparkSession
 
 from clinker.cxl.types import FLOAT, INT, NUMERIC, Type
-from clinker.cxl.values import MAX_INT, MIN_INT
+from clinker.cxl.values import MAX_INT, MIN_INT, Value
 from tests.engine.expressions.running import agree
 
 NAN, INF = math.nan, math.inf
@@ -34,8 +35,8 @@ FLOATS = [
     ),
     *(-1.7976931348623157e308, INF, -INF, NAN),
 ]
-DECIMALS = [0, 1, 2, 3, 5, 15, 17, 300, 308, 309, 400, MAX_INT]
-DECIMALS += [-n for n in DECIMALS] + [-18, -19, -20, MIN_INT, None]
+_DECIMALS = [0, 1, 2, 3, 5, 15, 17, 300, 308, 309, 400, MAX_INT]
+DECIMALS = [*_DECIMALS, *(-n for n in _DECIMALS), -18, -19, -20, MIN_INT, None]
 
 
 def random_floats(count: int) -> list[float]:
@@ -44,16 +45,16 @@ def random_floats(count: int) -> list[float]:
     return any_bits + [round(bits.uniform(-1e6, 1e6), bits.randrange(8)) for _ in range(count // 2)]
 
 
-def columns(**values: object) -> list[dict[str, object]]:
+def columns(**values: Sequence[Value]) -> list[dict[str, Value]]:
     """Every combination of the values."""
-    records: list[dict[str, object]] = [{}]
+    records: list[dict[str, Value]] = [{}]
     for name, each in values.items():
         records = [{**record, name: value} for record in records for value in each]
     return records
 
 
 @pytest.mark.parametrize("numbers", [INTS, FLOATS, INTS + FLOATS + [None]])
-def test_methods_of_one_number(spark: SparkSession, numbers: list[object]) -> None:
+def test_methods_of_one_number(spark: SparkSession, numbers: list[Value]) -> None:
     texts = ["x.abs()", "x.ceil()", "x.floor()", "x.round()"]
     agree(spark, texts, columns(x=numbers))
 
@@ -87,17 +88,17 @@ def test_rounding_to_any_number_of_decimals(spark: SparkSession) -> None:
 
 SOME = [0, 1, -1, 2**53, 2**53 + 1, 2**53 + 3, MAX_INT, MIN_INT]
 SOME_FLOATS = [0.0, -0.0, 1.0, -1.5, 2.0**53, 2.0**53 + 4, 2.0**63, -(2.0**63), INF, -INF, NAN]
+NUMBERS: dict[Type, list[Value]] = {
+    INT: [*SOME, None],
+    FLOAT: [*SOME_FLOATS, None],
+    NUMERIC: [*SOME, *SOME_FLOATS, None],
+}
 
 
 @pytest.mark.parametrize("type_", [INT, FLOAT, NUMERIC])
 @pytest.mark.parametrize("other", [INT, FLOAT, NUMERIC])
 def test_the_smaller_and_the_larger_of_two(spark: SparkSession, type_: Type, other: Type) -> None:
-    numbers = {
-        INT: [*SOME, None],
-        FLOAT: [*SOME_FLOATS, None],
-        NUMERIC: [*SOME, *SOME_FLOATS, None],
-    }
-    records = columns(x=numbers[type_], y=numbers[other])
+    records = columns(x=NUMBERS[type_], y=NUMBERS[other])
     schema = {"x": type_.nullable(), "y": other.nullable()}
     agree(spark, ["x.min(y)", "x.max(y)"], records, schema)
 
@@ -106,12 +107,7 @@ def test_the_smaller_and_the_larger_of_two(spark: SparkSession, type_: Type, oth
 @pytest.mark.parametrize("low", [INT, FLOAT])
 @pytest.mark.parametrize("high", [INT, FLOAT])
 def test_clamp(spark: SparkSession, type_: Type, low: Type, high: Type) -> None:
-    numbers = {
-        INT: [*SOME, None],
-        FLOAT: [*SOME_FLOATS, None],
-        NUMERIC: [*SOME, *SOME_FLOATS, None],
-    }
-    records = columns(x=numbers[type_], low=numbers[low], high=numbers[high])
+    records = columns(x=NUMBERS[type_], low=NUMBERS[low], high=NUMBERS[high])
     schema = {"x": type_.nullable(), "low": low.nullable(), "high": high.nullable()}
     texts = ["x.clamp(low, high)", "x.clamp(null, high)", "x.clamp(low, null)", "x.clamp(0, 9.5)"]
     agree(spark, texts, records, schema)

@@ -239,4 +239,4 @@ class TestAheadOfTimeCache:
         assert file
         file.parent.mkdir(parents=True)
         file.touch()
-        assert aot.flags(java, [], spark) == [f"-XX:AOTCache={file}"]
+        assert f"-XX:AOTCache={file}" in aot.flags(java, [], spark)

@@ -65,8 +65,8 @@ def total(call: AggregateCall) -> AggregateSql:
     return AggregateSql(
         f"case when {has_float} then {tagged_float_sql(call.bind(floats.value))}"
         f" when not {has_float} then cast({ints.text} as string) end",
-        f"not {has_float} and {ints.fails}",
-        f"{has_float} and {floats.needs_wide}" if floats.needs_wide else None,
+        f"(not {has_float} and {ints.fails})",
+        f"({has_float} and {floats.needs_wide})" if floats.needs_wide else None,
     )
 
 
@@ -77,7 +77,7 @@ def _int_total(call: AggregateCall, number: str) -> AggregateSql:
     upper = call.bind(f"{upper} + shiftright({lower}, 32)")
     fits = f"{upper} between -2147483648L and 2147483647L"
     value = f"shiftleft({upper}, 32) | ({lower} & 4294967295L)"
-    return AggregateSql(f"if({fits}, {value}, null)", f"not ({fits})")
+    return AggregateSql(f"if({fits}, {value}, null)", f"(not ({fits}))")
 
 
 def average(call: AggregateCall) -> AggregateSql:
@@ -104,13 +104,13 @@ def _ratio(call: AggregateCall, parts: ExactSum, whole: ExactSum) -> AggregateSq
     needs_wide = f"({' or '.join(needs)})" if needs else None
     numerator, denominator = call.bind(parts.value), call.bind(whole.value)
     if not call.is_wide:
-        return AggregateSql(f"{numerator} / nullif({denominator}, 0D)", needs_wide=needs_wide)
+        return AggregateSql(f"({numerator} / nullif({denominator}, 0D))", needs_wide=needs_wide)
     upper, lower = call.bind(parts.scaled), call.bind(whole.scaled)
     above, below = _overflowed(numerator, upper), _overflowed(denominator, lower)
     return AggregateSql(
-        f"if({above}, {upper}, {numerator}) / nullif(if({below}, {lower}, {denominator}), 0D)"
+        f"(if({above}, {upper}, {numerator}) / nullif(if({below}, {lower}, {denominator}), 0D)"
         f" * case when {above} and not {below} then {2.0**64!r}D"
-        f" when {below} and not {above} then {2.0**-64!r}D else 1D end"
+        f" when {below} and not {above} then {2.0**-64!r}D else 1D end)"
     )
 
 
@@ -161,7 +161,7 @@ def _extreme_tagged(call: AggregateCall, function: str, value: Operand) -> Aggre
         f" else if({x} is null, null, 8) end)"
     )
     text = f"if({families} = 8, {_extreme_number(call, function, x, _is_number(x))}, {other})"
-    return AggregateSql(text, f"bit_count({families}) > 1")
+    return AggregateSql(text, f"(bit_count({families}) > 1)")
 
 
 def _extreme_number(call: AggregateCall, function: str, x: str, is_number: str) -> str:

@@ -19,7 +19,10 @@ _FIRST = 25  # the first Java that trains and writes a cache in one go
 def flags(java: Java, fixed: Sequence[str], spark: Path) -> list[str]:
     """The flags that use the cache, if there is one."""
     file = cache_file(java, fixed, spark)
-    return [f"-XX:AOTCache={file}"] if file and file.is_file() else []
+    if file is None or not file.is_file():
+        return []
+    # At the address it was written for, the cache is mapped; anywhere else it is copied.
+    return ["-XX:ArchiveRelocationMode=0", f"-XX:AOTCache={file}"]
 
 
 def training_flags(file: Path) -> list[str]:
