@@ -57,6 +57,10 @@ class SqlCall(Protocol):
     def apply(self, element: str) -> Sql:
         """The body of the closure argument with `it` bound to the SQL `element`."""
 
+    @property
+    def closure_type(self) -> Type:
+        """The type of what the closure argument gives, in whose representation its body is."""
+
     def bind(self, text: str) -> str:
         """A name for the value of `text`, to be written instead of it more than once."""
 

@@ -78,7 +78,9 @@ def float_text(value: float) -> str:
         return "NaN"
     if math.isinf(value):
         return "inf" if value > 0 else "-inf"
-    digits = format(Decimal(repr(value)), "f")
+    digits = repr(value)
+    if "e" in digits:
+        digits = format(Decimal(digits), "f")
     return digits.removesuffix(".0")
 
 

@@ -51,7 +51,7 @@ def test_predicates_of_elements_of_any_type(spark: SparkSession, closure: str) -
 
 def test_transformations(spark: SparkSession) -> None:
     closures = [
-        *("it + 1", "it.to_string()", "6 / (it - 2)", "null", '{"v": it}'),
+        *("it + 1", "it.to_string()", "6 / (it - 2)", "null", '{"v": it}', "[it]"),
         *("a.map(it => it)", "a.filter(it => it > 1).map(it => it * 2)"),
     ]
     texts = [f"a.map(it => {closure})" for closure in closures]
@@ -59,7 +59,7 @@ def test_transformations(spark: SparkSession) -> None:
 
 
 def test_transformations_of_elements_of_any_type(spark: SparkSession) -> None:
-    closures = ["it", "it + 1", '{"v": it}', 'it["t"]']
+    closures = ["it", "it + 1", '{"v": it}', 'it["t"]', "[it]", "it.type_of()"]
     texts = [f"a.map(it => {closure})" for closure in closures]
     agree(spark, texts, [{"a": items} for items in MIXED], {"a": ARRAY.nullable()})
 

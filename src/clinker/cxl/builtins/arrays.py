@@ -6,7 +6,8 @@ from collections.abc import Callable, Sequence
 from typing import TypeAlias
 
 from clinker.cxl.builtins.declare import ClosureParam, Param, method, same_as_receiver
-from clinker.cxl.sql import Sql, SqlCall
+from clinker.cxl.sql import NotNative, Sql, SqlCall
+from clinker.cxl.tagged_sql import parsed_array_sql
 from clinker.cxl.types import ANY, ARRAY, BOOL, INT, NULL, Kind, Type, array_of
 from clinker.cxl.values import Value
 
@@ -145,7 +146,27 @@ def _array_of_parts(_: Type, args: tuple[Type, ...]) -> Type:
     return array_of(element if element.kinds else NULL)
 
 
-@method("flat_map", ARRAY, _array_of_parts, params=[ClosureParam("transform", ANY)])
+def _flat_map_sql(call: SqlCall) -> Sql:
+    items, body = call.receiver.text, call.apply("x")
+    given = call.closure_type.without_null()
+    parts = f"filter(transform({items}, x -> {body.text}), y -> y is not null)"
+    if given.kinds == Kind.ARRAY:
+        parts = f"flatten({parts})"
+    elif given.maybe(Kind.ARRAY):
+        if len(call.type.element_type.without_null().kinds) == 1:
+            raise NotNative  # elements have lost their tags
+        taken_apart = f"if(startswith(z, '['), {parsed_array_sql('z')}, array(z))"
+        parts = f"flatten(transform({parts}, z -> {taken_apart}))"
+    return Sql(parts, _some_fails(items, body))
+
+
+@method(
+    "flat_map",
+    ARRAY,
+    _array_of_parts,
+    params=[ClosureParam("transform", ANY)],
+    sql=_flat_map_sql,
+)
 def flat_map(items: Sequence[Value], transform: Closure) -> list[Value]:
     """Like `map`, but an array the closure gives is taken apart: its elements follow each other.
 

@@ -240,6 +240,11 @@ class Call:
                 compiler.variables.discard(it)
             return Sql(closed(body.text), closed(body.fails) if body.fails else None)
 
+    @property
+    def closure_type(self) -> Type:
+        assert self._closure
+        return self._closure.type
+
     def bind(self, text: str) -> str:
         return self._compiler.scope.bind(self._renamed(text))
 

@@ -6,6 +6,7 @@ import os
 import resource
 import sys
 import threading
+from collections.abc import Iterator
 from pathlib import Path
 from types import TracebackType
 
@@ -80,7 +81,14 @@ def resident_bytes() -> int:
     """What this process and all its descendants hold in memory now."""
     if not (_PROC / "self" / "statm").exists():
         return _largest_resident_bytes()
-    return sum(map(_resident, _family(os.getpid())))
+    pages = 0
+    family = [(os.getpid(), "")]
+    for member, of_parent in family:
+        sizes = _read(_PROC / str(member) / "statm")
+        if sizes and sizes != of_parent:  # before a child has begun, its memory is the parent's
+            pages += int(sizes.split()[1])
+        family += [(child, sizes) for child in _children(member)]
+    return pages * resource.getpagesize()
 
 
 def _largest_resident_bytes() -> int:
@@ -91,18 +99,9 @@ def _largest_resident_bytes() -> int:
     return used if sys.platform == "darwin" else used * 1024
 
 
-def _family(process: int) -> list[int]:
-    """A process and all that descend from it, found without looking at the others."""
-    family = [process]
-    for member in family:
-        for children in (_PROC / str(member) / "task").glob("*/children"):
-            family += map(int, _read(children).split())
-    return family
-
-
-def _resident(process: int) -> int:
-    pages = _read(_PROC / str(process) / "statm").split()
-    return int(pages[1]) * resource.getpagesize() if pages else 0
+def _children(process: int) -> Iterator[int]:
+    for of_thread in (_PROC / str(process) / "task").glob("*/children"):
+        yield from map(int, _read(of_thread).split())
 
 
 def _read(file: Path) -> str:
