@@ -30,6 +30,7 @@ MAX_NESTING = 50
 MAX_REPEAT = 1000
 # Of the canonical text with every required repetition written out, as engines store it.
 MAX_SIZE = 500_000
+_MAX_RECURSION = 1000
 
 _UNBOUNDED = MAX_REPEAT + 1  # above every count
 
@@ -48,6 +49,9 @@ class Pattern:
 
     text: str
     groups: int
+    recurses: bool
+    """Whether Java's stack may overflow on a long text: for every turn of some loops it calls
+    itself."""
 
 
 @functools.lru_cache(maxsize=1024)
@@ -266,6 +270,10 @@ class _Piece:
     nullable: bool = False
     captures: bool = False
     encloses_captures: bool = False
+    varies: bool = False
+    """Whether it matches in several ways; Java then calls itself for every repetition."""
+    recursion: int = 0
+    """How many such calls are open at once."""
 
 
 @dataclass
@@ -288,6 +296,8 @@ class _Group:
             nullable=any(all(piece.nullable for piece in branch) for branch in self.branches),
             captures=self.captures,
             encloses_captures=any(piece.captures or piece.encloses_captures for piece in pieces),
+            varies=len(self.branches) > 1 or any(piece.varies for piece in pieces),
+            recursion=sum(piece.recursion for piece in pieces),
         )
 
 
@@ -310,8 +320,8 @@ class _Parser:
         whole = self.open.pop()
         if self.open:
             raise PatternError("group '(' is not closed", whole.offset)
-        whole.closed()
-        return Pattern("".join(self.output), self.groups)
+        recurses = whole.closed().recursion > _MAX_RECURSION
+        return Pattern("".join(self.output), self.groups, recurses)
 
     def _next(self, character: str, start: int) -> None:
         match character:
@@ -434,11 +444,18 @@ class _Parser:
         if not self._accept("?") and self._at("+"):
             text = self.source[start : self.position + 1]
             raise PatternError(f"possessive quantifier '{text}' is not supported", start)
+        varies = piece.varies
         if high > 1:
-            self._prepare_loop(piece, low, start)
+            varies |= self._prepare_loop(piece, low, start)
         self.output.append(self.source[start : self.position])
-        size, nullable = piece.size * (low + 1), piece.nullable or low == 0
-        branch[-1] = replace(piece, kind=_Kind.QUANTIFIED, size=size, nullable=nullable)
+        branch[-1] = replace(
+            piece,
+            kind=_Kind.QUANTIFIED,
+            size=piece.size * (low + 1),
+            nullable=piece.nullable or low == 0,
+            varies=varies or low < high,
+            recursion=high * (piece.recursion + 1) if varies else piece.recursion,
+        )
 
     def _bounds(self, character: str, start: int) -> tuple[int, int]:
         if character != "{":
@@ -456,8 +473,9 @@ class _Parser:
             raise PatternError("the repetition counts are in the wrong order", start)
         return low, high
 
-    def _prepare_loop(self, piece: _Piece, low: int, start: int) -> None:
-        """Refuse or rewrite the repeated groups that Java and Python answer differently.
+    def _prepare_loop(self, piece: _Piece, low: int, start: int) -> bool:
+        """Refuse or rewrite the repeated groups that Java and Python answer differently; whether
+        one was rewritten.
 
         An iteration that matches the empty text sets captures in one engine only, and ends the loop
         in Java even below its lower bound. And Java's loop over a group of fixed length gets
@@ -471,6 +489,8 @@ class _Parser:
             raise PatternError(message, start)
         if piece.encloses_captures or (piece.captures and len(self.open) > 1):
             self.output.insert(-1, f"|{_NO_CHARACTER}")
+            return True
+        return False
 
     def _class(self, start: int) -> None:
         negated = self._accept("^")

@@ -23,7 +23,7 @@ from clinker.cxl.types import ANY, Kind, Type
 from clinker.cxl.values import Value
 from clinker.cxl.window_spec import FrameSpec, FrameUnit, SortKey
 from clinker.engine.aggregates import ASK_FOR_WIDE, kinds_met
-from clinker.engine.building import Building
+from clinker.engine.building import Building, computed
 from clinker.engine.expressions import (
     TAGGED,
     Representation,
@@ -106,9 +106,11 @@ def windowed(
         frame = covered.over_frames(results)
     else:
         assert looked_up
-        covered = _Covered(building, planned, window, looked_up.without_rejects())
+        by = list(zip(window.lookup, window.spec.group_by, strict=True))
+        matching = {key: flow.columns.get(own, ANY) for own, key in by}
+        covered = _Covered(building, planned, window, looked_up.without_rejects(), matching)
         results = [covered.add(call) for call in calls]
-        frame = _looked_up(flow, window, covered, results)
+        frame = _looked_up(flow, covered, by, results)
     return Windowed(
         _asking_for_wide(replace(flow, is_ordered=False), frame),
         {
@@ -146,7 +148,12 @@ class _Covered:
     """The records that a window covers, and what its functions need of them."""
 
     def __init__(
-        self, building: Building, planned: PlannedTransform, window: Window, flow: Flow
+        self,
+        building: Building,
+        planned: PlannedTransform,
+        window: Window,
+        flow: Flow,
+        matching: Mapping[str, Type] | None = None,
     ) -> None:
         self.building = building
         self.unit = planned.unit
@@ -155,24 +162,26 @@ class _Covered:
         self.compiler = building.compiler(planned.unit, flow)
         self.functions = _Functions(self.compiler.scope, is_wide=building.wide_sums)
         self.arguments: list[Argument | None] = []
-        self.keys = {name: self._identity(name) for name in self.spec.group_by}
+        self.keys = [self._key(name, matching or {}) for name in self.spec.group_by]
         self.sorting = [part for key in self.spec.sort_by for part in self._sorted(key)]
 
     @property
     def scope(self) -> Scope:
         return self.compiler.scope
 
-    def _identity(self, name: str) -> str:
-        return self.scope.bind(identity_sql(self.scope, self._field(name), self._type(name)))
+    def _key(self, name: str, matching: Mapping[str, Type]) -> str:
+        type_ = self.type_of(name)
+        text = _comparable(self.scope, self._field(name), type_, matching.get(name, type_))
+        return self.scope.bind(text)
 
     def _field(self, name: str) -> str:
         return self.scope.bind(self.compiler.inputs.field(None, name))
 
-    def _type(self, name: str) -> Type:
+    def type_of(self, name: str) -> Type:
         return self.flow.columns.get(name, ANY)
 
     def _sorted(self, key: SortKey) -> list[str]:
-        parts = order_sql(self._field(key.field), self._type(key.field))
+        parts = order_sql(self._field(key.field), self.type_of(key.field))
         return [f"{self.scope.bind(part)} {_direction(key)}" for part in parts]
 
     # Calls
@@ -230,7 +239,7 @@ class _Covered:
     def over_frames(self, results: Sequence[_Result]) -> DataFrame:
         """The flow with the results of all calls."""
         functions = self.functions
-        partition = [*self.keys.values()]
+        partition = [*self.keys]
         if self.flow.has_rejects:
             partition.append(self.scope.bind(is_kept(self.flow)))
         within = f"partition by {', '.join(partition)}" if partition else ""
@@ -263,8 +272,10 @@ class _Covered:
     @property
     def _peers(self) -> list[str]:
         """How records are ranked; NaN is equal to nothing, itself included."""
-        floats = [key.field for key in self.spec.sort_by if self._type(key.field).maybe(Kind.FLOAT)]
-        numbers = [_as_double(self._field(name), self._type(name)) for name in floats]
+        floats = [
+            key.field for key in self.spec.sort_by if self.type_of(key.field).maybe(Kind.FLOAT)
+        ]
+        numbers = [_as_double(self._field(name), self.type_of(name)) for name in floats]
         unequal = [f"if(isnan({number}), {quoted(_PLACE)}, 0)" for number in numbers]
         return [*self.sorting, *unequal] or ["true"]
 
@@ -272,7 +283,7 @@ class _Covered:
         frame = self.spec.frame
         if frame.unit is FrameUnit.RANGE and (frame.start, frame.end) != (None, None):
             (key,) = self.spec.sort_by
-            measured, bounds = _measured(self._field(key.field), self._type(key.field), frame)
+            measured, bounds = _measured(self._field(key.field), self.type_of(key.field), frame)
             by = f"{self.scope.bind(measured)} {_direction(key)}"
             return f"{within} order by {by} range between {bounds}"
         start = _row_bound(frame.start, "preceding")
@@ -285,7 +296,7 @@ class _Covered:
         functions = self.functions
         assert all(kind == "over_group" for kind, _ in functions.names)
         selections = [f"{text} as {name}" for (_, text), name in functions.names.items()]
-        keys = list(self.keys.values())
+        keys = self.keys
         within = f"partition by {', '.join(keys)}" if keys else ""
         in_order = f"{within} order by {', '.join(self._in_order)}"
         frame = self._placed(in_order, [*keys, in_order, *selections])
@@ -372,56 +383,38 @@ def _with_results(
 
 
 def _looked_up(
-    flow: Flow, window: Window, covered: _Covered, results: Sequence[_Result]
+    flow: Flow, covered: _Covered, by: Sequence[tuple[str, str]], results: Sequence[_Result]
 ) -> DataFrame:
-    """The flow with the results over those records of another source that each record finds."""
+    """The flow with the results over those records of another source that each record finds.
+
+    `by` are its fields and the key of the other source that each of them has to equal.
+    """
+    compiler = covered.building.compiler(covered.unit, flow)
+    lookups: dict[str, str] = {}
+    for number, (own, key) in enumerate(by):
+        text = compiler.inputs.field(None, own)
+        type_, other = flow.columns.get(own, ANY), covered.type_of(key)
+        lookups[f"{_LOOKUP}{number}"] = _comparable(compiler.scope, text, type_, other)
+    columns = {name: quoted(name) for name in flow.names}
+    frame = computed(flow.frame, compiler.scope, [*columns.items(), *lookups.items()])
     groups, nothing = covered.grouped(results)
-    assert window.lookup is not None
-    scope = Scope()
-    keys = []
-    matches = []
-    for number, (own, other) in enumerate(zip(window.lookup, window.spec.group_by, strict=True)):
-        lookup, found = quoted(f"{_LOOKUP}{number}"), quoted(f"{_KEY}{number}")
-        mine, theirs = flow.columns.get(own, ANY), covered.flow.columns.get(other, ANY)
-        text = covered.building.compiler(covered.unit, flow, scope).inputs.field(None, own)
-        same_form = representation(mine) == representation(theirs)
-        if same_form:
-            keys.append((identity_sql(scope, text, mine), lookup))
-        else:
-            tagged = convert(scope, text, representation(mine), TAGGED)
-            keys.append((identity_sql(scope, tagged, ANY), lookup))
-        matches.append((lookup, found, theirs, same_form))
-    frame = with_layers(flow.frame, scope.layers(*(text for text, _ in keys)))
-    names = selection(flow.names)
-    frame = frame.selectExpr(*names, *(f"{text} as {name}" for text, name in keys))
-    other_scope = Scope()
-    others = []
-    for _, found, theirs, same_form in matches:
-        text = found
-        if not same_form:
-            tagged = convert(other_scope, found, representation(theirs), TAGGED)
-            text = identity_sql(other_scope, tagged, ANY)
-        others.append((text, found))
-    rest = [name for name in groups.columns if quoted(name) not in [found for _, found in others]]
-    groups = with_layers(groups, other_scope.layers(*(text for text, _ in others)))
-    groups = groups.selectExpr(
-        *selection(rest),
-        *(f"{text} as {found}" for text, found in others),
-        f"true as {quoted(_FOUND)}",
-    )
-    default = nothing.selectExpr(
-        *(f"{quoted(name)} as {quoted(_EMPTY + name)}" for name in nothing.columns)
-    )
-    if matches:
-        test = " and ".join(f"{lookup} <=> {found}" for lookup, found, _, _ in matches)
-        joined = frame.join(groups, f.expr(test), "left").crossJoin(default)
-    else:
-        joined = frame.crossJoin(groups).crossJoin(default)
+    found = groups.selectExpr("*", f"true as {quoted(_FOUND)}")
+    empty = nothing.selectExpr(*(f"{quoted(n)} as {quoted(_EMPTY + n)}" for n in nothing.columns))
+    tests = [f"{quoted(f'{_LOOKUP}{n}')} <=> {quoted(f'{_KEY}{n}')}" for n in range(len(by))]
+    joined = frame.join(found, f.expr(" and ".join(tests) or "true"), "left").crossJoin(empty)
     chosen = [
         f"if({quoted(_FOUND)}, {quoted(name)}, {quoted(_EMPTY + name)}) as {quoted(name)}"
         for name in nothing.columns
     ]
-    return joined.selectExpr(*names, *chosen)
+    return joined.selectExpr(*selection(flow.names), *chosen)
+
+
+def _comparable(scope: Scope, text: str, type_: Type, other: Type) -> str:
+    """The identity of a value in a form that it shares with values of the other type."""
+    form = representation(type_)
+    if form == representation(other):
+        return identity_sql(scope, text, type_)
+    return identity_sql(scope, convert(scope, text, form, TAGGED), ANY)
 
 
 @dataclass

@@ -99,3 +99,16 @@ def test_a_date_has_no_time_to_print(spark: SparkSession) -> None:
     values: list[Value] = [dt.date(2024, 2, 29), dt.datetime(2024, 2, 29, 7), None]
     records = [{"d": value} for value in values]
     agree(spark, ['d.format_date("%H:%M")', 'd.format_date("%Y")'], records, {"d": EITHER})
+
+
+def test_iso_texts_pass_for_dates(spark: SparkSession) -> None:
+    texts = [
+        "2024-02-29",
+        "2024-2-9",
+        "2024-02-29T23:59:58.5",
+        "2024-02-29 01:00:00-02:00",
+        "x",
+        None,
+    ]
+    calls = ["d.year()", "d.hour()", "d.add_months(12)", "d.diff_days(#2024-01-01#)"]
+    agree(spark, [*calls, 'd.format_date("%d.%m.%Y")'], [{"d": text} for text in texts])

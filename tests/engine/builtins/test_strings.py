@@ -253,7 +253,7 @@ PATTERNS = [
         "(a*)|b",
         "(x?)(a)?",
         "(a)?(b)?(c)?",
-        "((a)|b)*",
+        "((a)|b){0,9}",
         "(😀)|(é*)",
         "[^a]",
         "\\bh",
@@ -286,6 +286,13 @@ def test_patterns(spark: SparkSession, pattern: str) -> None:
 def test_patterns_on_long_texts(spark: SparkSession) -> None:
     texts = ['s.matches("[a-z]*")', 's.find("b")', 's.capture("a(b?)", 1)', 's.capture("c*")']
     agree(spark, texts, columns(s=["a" * 1_000_000, "a" * 1_000_000 + "b", "😀" * 300_000]))
+
+
+def test_loops_that_overflow_the_stack_of_java_need_the_interpreter(spark: SparkSession) -> None:
+    texts = ['s.matches("(?:a|bb|b)*")', 's.find("([a-z]+,)+$")', 's.capture("((a)b)*", 2)']
+    agree(spark, texts, columns(s=["ab" * 100_000, "a," * 100_000, ""]), native=False)
+    texts = ['s.matches("(?:ab)*")', 's.capture("(a[,b])*", 1)', 's.find("(?:a|b){900}$")']
+    agree(spark, texts, columns(s=["ab" * 100_000, "a," * 100_000, ""]))
 
 
 def test_patterns_known_only_at_run_time_need_the_interpreter(spark: SparkSession) -> None:

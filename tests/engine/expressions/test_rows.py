@@ -133,4 +133,4 @@ def test_nothing_that_cannot_fail_is_asked_whether_it_did() -> None:
     rows = compile_row_program(program("emit x = s emit y = [a]"), Compiler(NamedColumns()))
     (stage,) = rows.stages
     assert (stage.fails, stage.keeps, rows.records) == (None, None, None)
-    assert rows.values == {"x": "`s`", "y": "array(`a`)"} or len(rows.values) == 2
+    assert rows.values == {"x": "`s`", "y": "`$1`"}

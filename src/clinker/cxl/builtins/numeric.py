@@ -380,25 +380,19 @@ def round_to(number: Number, decimals: int) -> Number:
 
 def _clamp_sql(call: SqlCall) -> Sql:
     number = call.receiver
-    low, high = (_given(call.arg(name)) for name in ("min", "max"))
+    low, high = (
+        bound if bound and not bound.type.is_null else None
+        for bound in (call.arg("min"), call.arg("max"))
+    )
     if call.type.only(Kind.INT) or call.type.only(Kind.FLOAT):
         return Sql(_clamped_sql(number, low, high, call.type))
     # An Int, unless a bound is there that is a Float.
     floats = [bound for bound in (low, high) if bound and bound.type.only(Kind.FLOAT)]
     whole_low, whole_high = (None if bound in floats else bound for bound in (low, high))
     whole = f"cast({_clamped_sql(number, whole_low, whole_high, INT)} as string)"
-    if not floats:
-        return Sql(whole)
     promoted = tagged_float_sql(call.bind(_clamped_sql(number, low, high, FLOAT)))
     is_promoted = " or ".join(f"{bound.text} is not null" for bound in floats)
     return Sql(f"if({is_promoted}, {promoted}, {whole})")
-
-
-def _given(bound: Operand | None) -> Operand | None:
-    """The bound, unless it is the constant null, which has no one kind."""
-    assert bound
-    is_null = bound.type.is_null or not (bound.type.only(Kind.INT) or bound.type.only(Kind.FLOAT))
-    return None if is_null else bound
 
 
 def _clamped_sql(number: Operand, low: Operand | None, high: Operand | None, type_: Type) -> str:

@@ -600,7 +600,10 @@ def _literal_pattern(call: SqlCall) -> patterns.Pattern:
     given = _given(call, "pattern")
     if not isinstance(given.value, str):
         raise NotNative
-    return patterns.compile_pattern(given.value)
+    pattern = patterns.compile_pattern(given.value)
+    if pattern.recurses:
+        raise NotNative
+    return pattern
 
 
 def _matches_sql(call: SqlCall) -> Sql:

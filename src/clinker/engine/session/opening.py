@@ -27,11 +27,11 @@ def open_session(settings: SessionSettings, jvm: Jvm | None = None) -> Session:
     if settings.remote:
         from clinker.engine.session.remote import connect
 
-        return connect(settings.remote, settings).answer_interrupts()
+        return connect(settings.remote, settings).answer_signals()
     jvm = jvm or Jvm(settings)
     from clinker.engine.session.classic import attach
 
-    return attach(jvm).answer_interrupts()
+    return attach(jvm).answer_signals()
 
 
 def adopt(spark: SparkSession) -> Session:

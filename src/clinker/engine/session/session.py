@@ -9,13 +9,13 @@ from contextlib import suppress
 from types import FrameType, TracebackType
 from typing import TYPE_CHECKING, Any
 
-from py4j.protocol import Py4JError  # type: ignore[import-untyped]
-from pyspark.errors import PySparkException
-
 from clinker.frozen import frozen
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
+
+_ENDING = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+_CANCEL_SECONDS = 0.5
 
 
 @frozen
@@ -32,11 +32,10 @@ def _nothing() -> None:
     """A session that is not ours stays as it is."""
 
 
-def _set_interrupt_handler(handler: Any) -> None:
-    signal.signal(signal.SIGINT, handler)
-
-
 def _cancel(spark: SparkSession) -> None:
+    from py4j.protocol import Py4JError  # type: ignore[import-untyped]
+    from pyspark.errors import PySparkException
+
     # With its JVM or server gone, there is nothing to cancel.
     with suppress(Py4JError, PySparkException):
         spark.interruptAll()
@@ -54,8 +53,9 @@ class Session:
         self.spark = spark
         self.facts = facts
         self._stop = stop
-        self._restore = _nothing
+        self._handlers: dict[signal.Signals, Any] = {}
         self._interrupted = False
+        self._stopped = threading.Event()
 
     def interrupt(self) -> None:
         """Cancel what the session is computing.
@@ -67,30 +67,42 @@ class Session:
         asking.start()
         asking.join()
 
-    def answer_interrupts(self) -> Session:
-        """Let Ctrl-C cancel what is computed before it takes its course: pyspark waits for it."""
-        if threading.current_thread() is not threading.main_thread():
-            return self
-        before = signal.getsignal(signal.SIGINT)
+    def answer_signals(self) -> Session:
+        """Let signals that end the run cancel what is computed before they take their course.
 
-        def answer(number: int, frame: FrameType | None) -> None:
-            self._interrupted = True
-            self.interrupt()
-            if callable(before):
-                before(number, frame)
-
-        signal.signal(signal.SIGINT, answer)
-        self._restore = lambda: _set_interrupt_handler(before)
+        Otherwise pyspark waits for it. The session is of no use afterwards: a computation that
+        is only about to start is cancelled as well.
+        """
+        if threading.current_thread() is threading.main_thread():
+            self._handlers = {number: signal.getsignal(number) for number in _ENDING}
+            for number, handler in self._handlers.items():
+                if callable(handler):
+                    signal.signal(number, self._answer)
         return self
+
+    def _answer(self, number: int, frame: FrameType | None) -> None:
+        if not self._interrupted:
+            self._interrupted = True
+            threading.Thread(target=self._keep_cancelling, name="interrupt", daemon=True).start()
+        handler = self._handlers.get(signal.Signals(number))
+        if callable(handler):
+            handler(number, frame)
+
+    def _keep_cancelling(self) -> None:
+        while not self._stopped.is_set():
+            _cancel(self.spark)
+            self._stopped.wait(_CANCEL_SECONDS)
 
     def stop(self) -> None:
         """Release everything the session holds. A second time does nothing."""
         stop, self._stop = self._stop, _nothing
-        restore, self._restore = self._restore, _nothing
+        handlers, self._handlers = self._handlers, {}
+        self._stopped.set()
         try:
             stop()
         finally:
-            restore()
+            for number, handler in handlers.items():
+                signal.signal(number, handler)
 
     def __enter__(self) -> Session:
         return self
