@@ -1,13 +1,31 @@
-"""The Spark session of all tests, for those that need no more than that."""
+"""What tests of the engine share: the Spark session of all tests, and runs in it."""
 
 from __future__ import annotations
+
+from pathlib import Path
 
 import pytest
 from pyspark.sql import SparkSession
 
+from clinker.engine import inputs
 from clinker.engine.session.session import Session
+
+from .whole_runs import Workplace
 
 
 @pytest.fixture(scope="session")
 def spark(session: Session) -> SparkSession:
     return session.spark
+
+
+@pytest.fixture
+def workplace(tmp_path: Path, session: Session) -> Workplace:
+    return Workplace(tmp_path, session)
+
+
+@pytest.fixture(params=["driver", "workers"])
+def either_way(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> str:
+    """Runs whose inputs the driver reads by itself, and runs that leave it to Spark's workers."""
+    if request.param == "workers":
+        monkeypatch.setattr(inputs, "SMALL_INPUT", -1)
+    return str(request.param)

@@ -10,6 +10,7 @@ import traceback
 import warnings
 from argparse import Namespace
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 from types import TracebackType
@@ -24,15 +25,19 @@ from clinker.cli.run_report import (
     summary,
 )
 from clinker.cli.signals import Interruption
+from clinker.config.nodes import SourceNode
 from clinker.cxl.ast import TraceLevel
 from clinker.diagnostics import Diagnostic, errors, in_reading_order
 from clinker.diagnostics.render import print_diagnostics
 from clinker.engine.metrics import metrics, spool_directory, write_metrics
 from clinker.engine.report import Exit, RunError, RunReport, identify
+from clinker.engine.session import start_jvm
 from clinker.engine.session.settings import SessionError, SessionSettings
 from clinker.plan.compile import Plan
-from clinker.plan.files import check_inputs
+from clinker.plan.files import check_inputs, discover
 
+_LITTLE_INPUT = 32 * 2**20
+"""Up to so many bytes a run ends before Java's optimizing compiler has paid off."""
 _DETAILS = "run again with --log-level debug for the details"
 
 
@@ -87,9 +92,12 @@ class Execution:
     def _run(self, log: Log) -> RunReport:
         if self._missing:
             raise RunError(self._missing[0].message, Exit.IO, self._missing)
+        settings = replace(self._settings, brief=_input_size(self._plan) <= _LITTLE_INPUT)
+        # Java starts while Python loads what it needs to use it.
+        jvm = start_jvm(settings)
         from clinker.engine.run import run
 
-        return run(self._plan, self._settings, log)
+        return run(self._plan, settings, log, jvm)
 
     def _leave_metrics(self, report: RunReport, error: RunError | None, log: Log) -> None:
         spool = spool_directory(self._plan)
@@ -139,6 +147,14 @@ class Execution:
             print(f"error: {error.message}", file=sys.stderr)
             if error.help:
                 print(f"  help: {error.help}", file=sys.stderr)
+
+
+def _input_size(plan: Plan) -> int:
+    """How many bytes there are to read."""
+    now = datetime.now(UTC)
+    sources = [unit.node.config for unit in plan.graph if isinstance(unit.node, SourceNode)]
+    found = (discover(config, plan.options, now) for config in sources)
+    return sum(file.size for discovery in found for file in discovery.files)
 
 
 def session_settings(

@@ -4,9 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from functools import reduce
 
-from pyspark.sql import DataFrame
 from pyspark.sql import functions as f
 
 from clinker.config.nodes import CombineNode
@@ -19,10 +17,9 @@ from clinker.engine.expressions.compiler import map_key
 from clinker.engine.expressions.frames import with_layers
 from clinker.engine.expressions.representation import json_fragment, text_literal
 from clinker.engine.expressions.rows import compile_row_program
-from clinker.engine.flow import META, POSITION, REJECT, SOURCE, Flow, quoted, selection
+from clinker.engine.flow import META, REJECT, Flow, quoted, selection
 from clinker.engine.joins import Joined, JoinedInputs, column_of, join
 from clinker.engine.rejecting import (
-    NO_REJECT,
     either,
     inputs_sql,
     nan_sql,
@@ -31,6 +28,7 @@ from clinker.engine.rejecting import (
     reject_sql,
     rejecting,
     unless_rejected,
+    with_rejected,
 )
 from clinker.plan.planned import PlannedCombine
 
@@ -50,7 +48,7 @@ def combine(building: Building, planned: PlannedCombine, inputs: Mapping[str, Fl
         flow = _collected(building, planned, joined, inputs)
     else:
         flow = _with_body(building, planned, joined, inputs)
-    return _with_rejected_builds(flow, joined.rejected)
+    return with_rejected(flow, joined.rejected)
 
 
 # Misses
@@ -211,28 +209,3 @@ def _map_sql(scope: Scope, label: str, columns: Sequence[tuple[str, Type]]) -> s
         column = quoted(column_of(label, name))
         parts.append(json_fragment(scope, column, representation(type_)))
     return f"concat({', '.join(parts)}, '}}')"
-
-
-# Rejected build records
-
-
-def _with_rejected_builds(flow: Flow, rejected: Sequence[DataFrame]) -> Flow:
-    """The flow with the build records that failed on their way into the join."""
-    if not rejected:
-        return flow
-    kept = flow.frame
-    if not flow.has_rejects:
-        kept = kept.selectExpr("*", f"{NO_REJECT} as {quoted(REJECT)}")
-    marks = (SOURCE, POSITION, REJECT)
-    types = dict(kept.dtypes)
-    others = [
-        frame.selectExpr(
-            *(
-                quoted(name) if name in marks else f"cast(null as {types[name]}) as {quoted(name)}"
-                for name in kept.columns
-            )
-        )
-        for frame in rejected
-    ]
-    union = reduce(lambda a, b: a.unionByName(b), others, kept)
-    return replace(flow, frame=union, has_rejects=True)

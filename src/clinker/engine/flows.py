@@ -9,10 +9,11 @@ from pyspark import StorageLevel
 from clinker.engine.aggregates import aggregate
 from clinker.engine.building import Building
 from clinker.engine.combines import combine
-from clinker.engine.flow import Flow
+from clinker.engine.flow import REJECT, Flow, quoted
 from clinker.engine.inputs import SourceInput
 from clinker.engine.merges import merge
 from clinker.engine.outputs import Written, written
+from clinker.engine.rejecting import with_rejected
 from clinker.engine.report import Exit, RunError
 from clinker.engine.routes import branch_flow, route
 from clinker.engine.sources import source
@@ -40,7 +41,9 @@ class Flows:
         self._kept: list[Flow] = []
         graph = building.plan.graph
         outputs = [unit.name for unit in graph if unit.kind == "output"]
-        self._live = {name for output in outputs for name in (output, *graph.ancestors(output))}
+        looked_up = [w.root for w in building.plan.windows.values() if w.lookup is not None]
+        ends = [*outputs, *looked_up]
+        self._live = {name for end in ends for name in (end, *graph.ancestors(end))}
 
     def outputs(self) -> list[Written]:
         """All outputs, in the order of the pipeline."""
@@ -87,7 +90,7 @@ class Flows:
             case PlannedSource():
                 return source(self._building, planned, self._inputs[unit.name])
             case PlannedTransform():
-                return transform(self._building, planned, flows[0])
+                return self._transformed(planned, flows[0])
             case PlannedRoute():
                 return route(self._building, planned, flows[0])
             case PlannedMerge():
@@ -100,3 +103,14 @@ class Flows:
         raise RunError(
             f"running a {unit.kind} node is not supported yet: '{unit.name}'", Exit.CONFIGURATION
         )
+
+    def _transformed(self, planned: PlannedTransform, flow: Flow) -> Flow:
+        window = self._building.plan.windows.get(planned.unit.name)
+        if window is None or window.lookup is None:
+            return transform(self._building, planned, flow)
+        looked_up = self.of(window.root)
+        result = transform(self._building, planned, flow, looked_up)
+        if self._readers(window.root) or not looked_up.has_rejects:
+            return result
+        # Nobody else reads that source, so nobody else reports what it rejects.
+        return with_rejected(result, [looked_up.frame.where(f"{quoted(REJECT)} is not null")])

@@ -14,6 +14,7 @@ from pyspark.sql import DataFrame
 from clinker.config.nodes import TransformNode
 from clinker.cxl import tagged, typed
 from clinker.cxl.ast import TraceLevel
+from clinker.cxl.sql import Sql
 from clinker.cxl.types import ANY, STRING
 from clinker.engine.building import Building, computed, recast
 from clinker.engine.expressions import Compiler, literal
@@ -46,13 +47,20 @@ class RecordMessages:
 
 
 def messages_of(
-    building: Building, planned: PlannedTransform, incoming: Flow, outgoing: Flow
+    building: Building,
+    planned: PlannedTransform,
+    incoming: Flow,
+    outgoing: Flow,
+    results: Mapping[typed.Expr, Sql],
 ) -> Iterator[RecordMessages]:
-    """All that a transform says about single records and that somebody wants to read."""
+    """All that a transform says about single records and that somebody wants to read.
+
+    `results` are those of its window functions on the incoming records.
+    """
     wants = building.observer.wants
     for statement in planned.program.statements:
         if isinstance(statement, typed.Trace) and wants(statement.level):
-            yield _traced(building, planned, incoming, statement)
+            yield _traced(building, planned, incoming, statement, results)
     node = planned.unit.node
     assert isinstance(node, TransformNode)
     for directive, condition in zip(node.config.log, planned.log_conditions, strict=True):
@@ -113,10 +121,15 @@ def _messages(
 
 
 def _traced(
-    building: Building, planned: PlannedTransform, flow: Flow, statement: typed.Trace
+    building: Building,
+    planned: PlannedTransform,
+    flow: Flow,
+    statement: typed.Trace,
+    results: Mapping[typed.Expr, Sql],
 ) -> RecordMessages:
     kept = flow.without_rejects().in_order()
     compiler = building.compiler(planned.unit, kept)
+    compiler.results = results
     message = compiler.expression(_as_text(statement.message)).text
     test = compiler.is_true(statement.guard).text if statement.guard else "true"
     frame = _selected(kept, compiler, {_TEXT: message}, f"({test}) and {message} is not null")

@@ -107,12 +107,17 @@ def _aligned(planned: PlannedMerge, inputs: Sequence[Flow]) -> list[Flow]:
     has_map = any(flow.has_widened_map for flow in inputs)
     origin = _origin_types(inputs)
     has_rejects = any(flow.has_rejects for flow in inputs)
+    columns = {
+        name: type_
+        for name, type_ in planned.row.columns.items()
+        if any(name in flow.columns for flow in inputs)
+    }
     aligned: list[Flow] = []
     for flow in inputs:
         scope = Scope()
         texts = {
-            name: recast(scope, quoted(name), flow.columns[name], type_)
-            for name, type_ in planned.row.columns.items()
+            name: _recast(scope, name, flow.columns.get(name), type_)
+            for name, type_ in columns.items()
         }
         texts |= {name: quoted(name) for name in ("$source", "$pos", *flow.order)}
         texts |= {
@@ -135,7 +140,7 @@ def _aligned(planned: PlannedMerge, inputs: Sequence[Flow]) -> list[Flow]:
             replace(
                 flow,
                 frame=frame,
-                columns=planned.row.columns,
+                columns=columns,
                 widened=widened,
                 has_widened_map=has_map,
                 meta=planned.meta,

@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
+from functools import reduce
+
+from pyspark.sql import DataFrame
 
 from clinker.cxl import typed
 from clinker.cxl.types import STRING, Kind, Type
@@ -10,7 +14,15 @@ from clinker.engine.explaining import Reads
 from clinker.engine.expressions import Compiler, Representation, Scope, representation
 from clinker.engine.expressions.compiler import map_key
 from clinker.engine.expressions.representation import json_fragment, text_literal
-from clinker.engine.flow import REJECT, WIDENED, Flow, quoted, widened_column
+from clinker.engine.flow import (
+    POSITION,
+    REJECT,
+    SOURCE,
+    WIDENED,
+    Flow,
+    quoted,
+    widened_column,
+)
 from clinker.engine.system import is_per_record
 
 REJECT_DDL = "struct<stage: int, inputs: string, origin: string>"
@@ -123,3 +135,20 @@ def nan_sql(text: str, type_: Type) -> str | None:
     if representation(type_).is_tagged:
         return f"{text} <=> 'NaN'"
     return f"isnan({text})"
+
+
+def with_rejected(flow: Flow, others: Sequence[DataFrame]) -> Flow:
+    """The flow with rejected records that reached a node by another way than its flow."""
+    if not others:
+        return flow
+    kept = flow.frame
+    if not flow.has_rejects:
+        kept = kept.selectExpr("*", f"{NO_REJECT} as {quoted(REJECT)}")
+    marks = (SOURCE, POSITION, REJECT)
+    types = dict(kept.dtypes)
+    columns = [
+        quoted(name) if name in marks else f"cast(null as {types[name]}) as {quoted(name)}"
+        for name in kept.columns
+    ]
+    union = reduce(lambda a, b: a.unionByName(b.selectExpr(*columns)), others, kept)
+    return replace(flow, frame=union, has_rejects=True)

@@ -46,6 +46,7 @@ from clinker.engine.report import (
     identify,
 )
 from clinker.engine.session import (
+    Jvm,
     MemorySampler,
     SessionSettings,
     adopt,
@@ -66,10 +67,15 @@ from clinker.frozen import frozen
 from clinker.plan.compile import Plan
 
 
-def run(plan: Plan, settings: SessionSettings, observer: Observer) -> RunReport:
-    """Run a plan in a session of its own; `RunError` if it cannot be completed."""
+def run(
+    plan: Plan, settings: SessionSettings, observer: Observer, jvm: Jvm | None = None
+) -> RunReport:
+    """Run a plan in a session of its own; `RunError` if it cannot be completed.
+
+    The session uses `jvm` if it is given: it may have been started before this was imported.
+    """
     with MemorySampler() as memory:
-        jvm = start_jvm(settings)
+        jvm = jvm or start_jvm(settings)
         try:
             prepared = _Run(plan, observer)
         except BaseException:

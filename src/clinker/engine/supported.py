@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from clinker.config.nodes import OutputNode, SourceNode, TransformNode
+from clinker.config.nodes import OutputNode, SourceNode
 from clinker.config.transport import RestTransport
 from clinker.engine.report import Exit, RunError
 from clinker.plan.compile import Plan
@@ -35,15 +35,7 @@ def _unsupported(plan: Plan) -> Iterator[str]:
                 yield f"'{unit.name}' has a correlation key"
             case SourceNode() if node.config.envelope:
                 yield f"'{unit.name}' reads an envelope"
-            case TransformNode() if _window_source(node):
-                yield f"the window of '{unit.name}' covers another source"
         if unit.kind == "state":
             yield f"'{unit.name}' is a state node"
     if plan.pipeline.error_handling.correlation_key:
         yield "the pipeline has a correlation key"
-
-
-def _window_source(node: TransformNode) -> str | None:
-    """The other source that a window covers."""
-    window = node.config.analytic_window
-    return window.source if window else None

@@ -53,7 +53,7 @@ def transform(
         building, planned, flow, compiler, planned.program, node.config.max_expansion, windows
     )
     leaving = checked(building, planned, outgoing)
-    building.messages.extend(messages_of(building, planned, flow, leaving))
+    building.messages.extend(messages_of(building, planned, flow, leaving, compiler.results))
     return leaving
 
 

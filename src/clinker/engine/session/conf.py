@@ -14,11 +14,6 @@ REQUIRED = {
 }
 """Without these a pipeline would give other results."""
 
-_QUICKER = {
-    # The ICU tables of `upper` and `lower` take a second to build.
-    "spark.sql.icu.caseMappings.enabled": "false",
-}
-
 
 def runtime_conf(settings: SessionSettings) -> dict[str, str]:
     """What can be set on any session, a remote one included."""
@@ -27,7 +22,7 @@ def runtime_conf(settings: SessionSettings) -> dict[str, str]:
 
 
 def _runtime_defaults(settings: SessionSettings) -> dict[str, str]:
-    return {**_QUICKER, "spark.sql.execution.arrow.maxRecordsPerBatch": str(settings.batch_size)}
+    return {"spark.sql.execution.arrow.maxRecordsPerBatch": str(settings.batch_size)}
 
 
 def _is_runtime(name: str) -> bool:

@@ -1,0 +1,231 @@
+"""Input that cannot be read, or hardly: the run says what is wrong and leaves nothing behind."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from .whole_runs import Workplace
+
+CSV = """
+    pipeline: { name: p, concurrency: { chunk_size: 64 } }
+    nodes:
+      - type: source
+        name: rows
+        config:
+          type: csv
+          path: in.csv
+          schema: [{ name: id, type: int }, { name: text, type: string }]
+      - { type: output, name: result, input: rows, config: { type: csv, path: out.csv } }
+    error_handling: { strategy: continue, dlq: { path: rejected.csv } }
+"""
+JSON = CSV.replace("csv", "json").replace("rejected.json", "rejected.csv")
+PRECIOUS = "from an earlier run"
+
+
+@pytest.fixture
+def taken(workplace: Workplace) -> Workplace:
+    """A place with outputs of an earlier run."""
+    workplace.write(out_csv=PRECIOUS, out_json=PRECIOUS, rejected_csv=PRECIOUS)
+    return workplace
+
+
+def is_untouched(workplace: Workplace, *inputs: str) -> bool:
+    """Whether there is nothing but the inputs and the outputs of an earlier run."""
+    kept = ["out.csv", "out.json", "rejected.csv"]
+    return all(workplace.read(file) == PRECIOUS for file in kept) and (
+        workplace.files() == sorted([*kept, *inputs])
+    )
+
+
+# Files that cannot be read
+
+
+@pytest.mark.parametrize(
+    ("content", "message", "help"),
+    [
+        (
+            b'id,text\n1,a\n2,"b\n3,c\n',
+            "the file ends inside quotes: a cell in row 2 opens with \" that is never closed",
+            "quote_char",
+        ),
+        (b"id,text\n1,\x00\x01\x7fELF\n", "there is a NUL character at byte 10", "encoding"),
+        (b"id,text\n1,caf\xe9\n", "byte 13 (0xE9) is not UTF-8", "encoding: latin-1"),
+        ("id,text\n1,a\n".encode("utf-16"), "the file is UTF-16, not UTF-8", "encoding: utf-16"),
+        (b"", "the file is empty", "has_header: false"),
+    ],
+    ids=["open quote", "binary", "latin-1", "utf-16", "empty"],
+)
+@pytest.mark.usefixtures("either_way")
+def test_a_csv_file_that_is_none(
+    taken: Workplace, content: bytes, message: str, help: str
+) -> None:
+    taken.write(in_csv=content)
+    ran = taken.run(CSV, force=True)
+    assert ran.code == 4
+    assert ran.message.startswith(f"{taken.folder / 'in.csv'}: {message}")
+    assert help in ran.help
+    assert is_untouched(taken, "in.csv")
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        ('[{"id": 1}, {"id": 2}', "line 1, column 22: unexpected end of data"),
+        ('{"id": 1}\n{"id": \n{"id": 3}\n', "line 2, column 8: unexpected end of data"),
+        ('[{"id": 1}, 7]', "element 2 of the array is no object but a number"),
+        ('{"id": 1}\n[]\n', "line 2 is no object but an array"),
+        (b'{"id": 1}\n{"id": 2, "text": "caf\xe9"}\n', "line 2: byte 0xE9 is not UTF-8"),
+        ("id,text\n", "JSON records begin with { or [, found 'i'"),
+    ],
+    ids=["array", "line", "element", "no object", "latin-1", "csv"],
+)
+@pytest.mark.usefixtures("either_way")
+def test_a_json_file_that_is_none(taken: Workplace, content: str | bytes, message: str) -> None:
+    taken.write(in_json=content)
+    ran = taken.run(JSON, force=True)
+    assert (ran.code, ran.message) == (4, f"{taken.folder / 'in.json'}: {message}")
+    assert is_untouched(taken, "in.json")
+
+
+def test_files_that_are_not_there(taken: Workplace) -> None:
+    ran = taken.run(CSV, force=True)
+    assert (ran.code, ran.codes, ran.message) == (4, ["E216"], "'in.csv' does not exist")
+    (taken.folder / "in.csv").mkdir()
+    ran = taken.run(CSV, force=True)
+    assert (ran.code, ran.codes, ran.message) == (4, ["E216"], "'in.csv' is a directory")
+    assert is_untouched(taken, "in.csv/")
+
+
+def test_a_file_that_nobody_may_read(taken: Workplace) -> None:
+    if os.geteuid() == 0:
+        pytest.skip("root may read everything")
+    taken.write(in_csv="id,text\n1,a\n")
+    (taken.folder / "in.csv").chmod(0)
+    ran = taken.run(CSV, force=True)
+    assert ran.code == 4
+    assert ran.message.endswith("in.csv: cannot be read: Permission denied")
+
+
+# Records that cannot be read
+
+
+@pytest.mark.usefixtures("either_way")
+def test_ragged_rows_are_rejected_one_by_one(workplace: Workplace) -> None:
+    workplace.write(in_csv='id,text\n1,a\n2\n3,c,"and\nmore"\n4,d\n\n5,e,\n6,f\n')
+    ran = workplace.run(CSV)
+    assert (ran.code, workplace.read("out.csv")) == (2, "id,text\n1,a\n4,d\n6,f\n")
+    letters = [line.split(",", 4)[-1] for line in workplace.read("rejected.csv").split("\n_")]
+    text = workplace.read("rejected.csv")
+    assert [f"row {n} has {cells}, expected 2" in text for n, cells in RAGGED] == [True] * 3
+    assert len(letters) == 1
+    assert ran.report
+    assert (ran.report.counts.total, ran.report.counts.dlq) == (6, 3)
+
+
+RAGGED = [(2, "1 cell"), (3, "3 cells"), (5, "3 cells")]
+
+
+@pytest.mark.usefixtures("either_way")
+def test_quoted_newlines_across_the_borders_of_splits(workplace: Workplace) -> None:
+    cells = [f'"line one of {n}\nline, ""two""\r\n{"x" * (n % 40)}"' for n in range(60)]
+    content = "id,text\n" + "".join(f"{n},{cell}\n" for n, cell in enumerate(cells))
+    workplace.write(in_csv=content)
+    ran = workplace.run(CSV)
+    assert (ran.code, workplace.read("out.csv")) == (0, content)
+
+
+@pytest.mark.usefixtures("either_way")
+def test_a_very_large_cell(workplace: Workplace) -> None:
+    cell = "naïve, " * (10 * 2**20 // 8)
+    workplace.write(
+        in_csv=f'id,text\n1,"{cell}"\n2,b\n',
+        in_json=f'{{"id": 1, "text": "{cell}"}}\n{{"id": 2, "text": "b"}}\n',
+    )
+    ran = workplace.run(CSV)
+    assert ran.code == 0
+    assert workplace.read("out.csv") == f'id,text\n1,"{cell}"\n2,b\n'
+    ran = workplace.run(JSON)
+    assert ran.code == 0
+    assert workplace.read("out.json") == (
+        f'[\n{{"id":1,"text":"{cell}"}},\n{{"id":2,"text":"b"}}\n]\n'
+    )
+
+
+@pytest.mark.usefixtures("either_way")
+def test_no_records(workplace: Workplace) -> None:
+    workplace.write(in_csv="id,text\n", a_json="[]", b_json="", c_json="\n\n")
+    ran = workplace.run(
+        """
+        pipeline: { name: p }
+        nodes:
+          - type: source
+            name: rows
+            config:
+              type: csv
+              path: in.csv
+              schema: [{ name: id, type: int }, { name: text, type: string }]
+          - type: source
+            name: objects
+            config: { type: json, glob: "?.json", schema: [{ name: id, type: int }] }
+          - { type: output, name: csv, input: rows, config: { type: csv, path: o/a.csv } }
+          - { type: output, name: json, input: rows, config: { type: json, path: o/a.json } }
+          - type: output
+            name: lines
+            input: rows
+            config: { type: json, path: o/a.ndjson, options: { format: ndjson } }
+          - { type: output, name: bare, input: objects, config: { type: csv, path: o/b.csv } }
+        """
+    )
+    assert ran.code == 0
+    assert {file.name: file.read_text() for file in (workplace.folder / "o").iterdir()} == {
+        "a.csv": "id,text\n",
+        "a.json": "[]\n",
+        "a.ndjson": "",
+        "b.csv": "id\n",
+    }
+
+
+# Disks that are full
+
+
+@pytest.fixture
+def tiny_disk(workplace: Workplace) -> Iterator[Path]:
+    """A directory `disk` with room for one megabyte."""
+    if os.geteuid() != 0:
+        pytest.skip("only root may mount a file system")
+    place = workplace.folder / "disk"
+    place.mkdir()
+    mount = ["mount", "-t", "tmpfs", "-o", "size=1m", "tmpfs", str(place)]
+    mounted = subprocess.run(mount, capture_output=True, text=True, check=False)
+    if mounted.returncode:
+        pytest.skip(f"no file system can be mounted here: {mounted.stderr.strip()}")
+    yield place
+    subprocess.run(["umount", str(place)], check=True)
+
+
+@pytest.mark.usefixtures("either_way")
+def test_a_full_disk(workplace: Workplace, tiny_disk: Path) -> None:
+    (tiny_disk / "out.csv").write_text(PRECIOUS)
+    rows = "".join(f"{n},{'x' * 500}\n" for n in range(4000))
+    workplace.write(in_csv="id,text\n" + rows)
+    ran = workplace.run(CSV.replace("chunk_size: 64", "chunk_size: 200000").replace(
+        "path: out.csv", "path: disk/out.csv"), force=True)
+    assert ran.code == 4
+    assert ran.message.startswith(f"cannot write {tiny_disk}")
+    assert ran.message.endswith("No space left on device")
+    assert workplace.files() == ["disk/", "disk/out.csv", "in.csv"]
+    assert (tiny_disk / "out.csv").read_text() == PRECIOUS
+    # The dead letters alone are too many for it.
+    workplace.write(in_csv="id,text\n" + "".join(f"x{n},{'x' * 500}\n" for n in range(4000)))
+    ran = workplace.run(CSV.replace("chunk_size: 64", "chunk_size: 200000").replace(
+        "path: out.csv", "path: disk/out.csv").replace("path: rej", "path: disk/rej"), force=True)
+    assert ran.code == 4
+    assert ran.message.startswith(f"cannot write {tiny_disk}")
+    assert ran.message.endswith("No space left on device")
+    assert workplace.files() == ["disk/", "disk/out.csv", "in.csv"]
+    assert (tiny_disk / "out.csv").read_text() == PRECIOUS
