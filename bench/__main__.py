@@ -89,18 +89,17 @@ def side_by_side(jobs: Mapping[str, Callable[[], object]], repeat: int) -> Times
 def cold(workload: Workload, data: Path, repeat: int) -> Times:
     with tempfile.TemporaryDirectory() as scratch:
         work = prepared(workload, data, Path(scratch))
-        out = str(Path(scratch) / "out")
 
-        def script(text: str) -> Callable[[], object]:
-            command = [sys.executable, "-c", text, str(data), out]
+        def script(text: str, out: str) -> Callable[[], object]:
+            command = [sys.executable, "-c", text, str(data), str(Path(scratch, out))]
             return lambda: subprocess.run(command, check=True, capture_output=True)
 
         clinker = [str(Path(sys.executable).parent / "clinker"), "run", "pipeline.yaml", "--quiet"]
         jobs = {
             "clinker": lambda: subprocess.run(clinker, cwd=work, check=True),
-            "PySpark": script(_STOCK),
-            "DuckDB": script(_DUCKDB),
-            "Polars": script(_POLARS),
+            "PySpark": script(_STOCK, "spark"),
+            "DuckDB": script(_DUCKDB, "duckdb.csv"),
+            "Polars": script(_POLARS, "polars.csv"),
         }
         return side_by_side(jobs, repeat)
 
@@ -123,6 +122,7 @@ def warm(workloads: list[Workload], data: Path, repeat: int) -> dict[str, Times]
             jobs = warm_jobs(workload, data, folder, session)
             side_by_side(jobs, 1)
             results[workload.name] = side_by_side(jobs, repeat)
+            print({name: round(found, 2) for name, found in results[workload.name].items()})
     return results
 
 

@@ -2,12 +2,25 @@
 
 from __future__ import annotations
 
+import csv
+import io
+import json
 import os
 import subprocess
 from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
+from textwrap import dedent
 
 import pytest
+from pyspark.errors import PySparkException
+
+from clinker.engine import run
+from clinker.engine.observer import Quiet
+from clinker.engine.report import RunError
+from clinker.engine.session import SessionSettings
+from clinker.plan.compile import compile_pipeline
+from clinker.plan.options import Options
 
 from .whole_runs import Workplace
 
@@ -25,6 +38,7 @@ CSV = """
 """
 JSON = CSV.replace("csv", "json").replace("rejected.json", "rejected.csv")
 PRECIOUS = "from an earlier run"
+DEEP = "[" * 1000 + "]" * 1000
 
 
 @pytest.fixture
@@ -50,7 +64,7 @@ def is_untouched(workplace: Workplace, *inputs: str) -> bool:
     [
         (
             b'id,text\n1,a\n2,"b\n3,c\n',
-            "the file ends inside quotes: a cell in row 2 opens with \" that is never closed",
+            'the file ends inside quotes: a cell in row 2 opens with " that is never closed',
             "quote_char",
         ),
         (b"id,text\n1,\x00\x01\x7fELF\n", "there is a NUL character at byte 10", "encoding"),
@@ -61,9 +75,7 @@ def is_untouched(workplace: Workplace, *inputs: str) -> bool:
     ids=["open quote", "binary", "latin-1", "utf-16", "empty"],
 )
 @pytest.mark.usefixtures("either_way")
-def test_a_csv_file_that_is_none(
-    taken: Workplace, content: bytes, message: str, help: str
-) -> None:
+def test_a_csv_file_that_is_none(taken: Workplace, content: bytes, message: str, help: str) -> None:
     taken.write(in_csv=content)
     ran = taken.run(CSV, force=True)
     assert ran.code == 4
@@ -81,8 +93,9 @@ def test_a_csv_file_that_is_none(
         ('{"id": 1}\n[]\n', "line 2 is no object but an array"),
         (b'{"id": 1}\n{"id": 2, "text": "caf\xe9"}\n', "line 2: byte 0xE9 is not UTF-8"),
         ("id,text\n", "JSON records begin with { or [, found 'i'"),
+        (f'{{"id": 1}}\n{{"x": {DEEP}}}\n', "record 2 is nested more than 250 levels deep"),
     ],
-    ids=["array", "line", "element", "no object", "latin-1", "csv"],
+    ids=["array", "line", "element", "no object", "latin-1", "csv", "deep"],
 )
 @pytest.mark.usefixtures("either_way")
 def test_a_json_file_that_is_none(taken: Workplace, content: str | bytes, message: str) -> None:
@@ -119,15 +132,50 @@ def test_ragged_rows_are_rejected_one_by_one(workplace: Workplace) -> None:
     workplace.write(in_csv='id,text\n1,a\n2\n3,c,"and\nmore"\n4,d\n\n5,e,\n6,f\n')
     ran = workplace.run(CSV)
     assert (ran.code, workplace.read("out.csv")) == (2, "id,text\n1,a\n4,d\n6,f\n")
-    letters = [line.split(",", 4)[-1] for line in workplace.read("rejected.csv").split("\n_")]
-    text = workplace.read("rejected.csv")
-    assert [f"row {n} has {cells}, expected 2" in text for n, cells in RAGGED] == [True] * 3
-    assert len(letters) == 1
+    letters = csv.DictReader(io.StringIO(workplace.read("rejected.csv")))
+    assert [(x["_cxl_dlq_source_row"], x["_cxl_dlq_error_detail"]) for x in letters] == [
+        ("2", "row 2 has 1 cell, expected 2"),
+        ("3", "row 3 has 3 cells, expected 2"),
+        ("5", "row 5 has 3 cells, expected 2"),
+    ]
     assert ran.report
     assert (ran.report.counts.total, ran.report.counts.dlq) == (6, 3)
 
 
-RAGGED = [(2, "1 cell"), (3, "3 cells"), (5, "3 cells")]
+@pytest.mark.usefixtures("either_way")
+def test_documents_are_counted(workplace: Workplace) -> None:
+    workplace.write(in_json='[\n{"id": 1}, {"id": "x"},\n{"id": 3}]')
+    ran = workplace.run(JSON)
+    assert (ran.code, workplace.read("out.json")) == (
+        2,
+        '[\n{"id":1,"text":""},\n{"id":3,"text":""}\n]\n',
+    )
+    assert ran.report
+    assert (ran.report.counts.total, ran.report.counts.dlq) == (3, 1)
+    assert ran.warnings == [
+        "source 'rows' declares column 'text', which its files do not have: null"
+    ]
+
+
+@pytest.mark.usefixtures("either_way")
+def test_strange_names(workplace: Workplace) -> None:
+    header = 'id,text,ID,a.b,we`ird,"q""x, y",un.declar`d,\n'
+    workplace.write(in_csv=header + "1,t,2,3,4,5,6,7\nbad,t,2,3,4,5,6,7\n")
+    names = ["ID", "a.b", "we`ird", 'q"x, y']
+    columns = "".join(f", {{ name: {json.dumps(name)}, type: int }}" for name in names)
+    schema = "{ name: text, type: string }"
+    ran = workplace.run(CSV.replace(schema, schema + columns))
+    assert (ran.code, workplace.read("out.csv")) == (2, header + "1,t,2,3,4,5,6,7\n")
+    [letter] = csv.DictReader(io.StringIO(workplace.read("rejected.csv")))
+    assert [letter[name] for name in ("id", *names, "un.declar`d", "")] == [
+        "bad",
+        "2",
+        "3",
+        "4",
+        "5",
+        "6",
+        "7",
+    ]
 
 
 @pytest.mark.usefixtures("either_way")
@@ -209,23 +257,60 @@ def tiny_disk(workplace: Workplace) -> Iterator[Path]:
 
 
 @pytest.mark.usefixtures("either_way")
-def test_a_full_disk(workplace: Workplace, tiny_disk: Path) -> None:
+@pytest.mark.parametrize("id_", ["7", "x7"], ids=["output", "dead letters"])
+def test_a_full_disk(workplace: Workplace, tiny_disk: Path, id_: str) -> None:
     (tiny_disk / "out.csv").write_text(PRECIOUS)
-    rows = "".join(f"{n},{'x' * 500}\n" for n in range(4000))
-    workplace.write(in_csv="id,text\n" + rows)
-    ran = workplace.run(CSV.replace("chunk_size: 64", "chunk_size: 200000").replace(
-        "path: out.csv", "path: disk/out.csv"), force=True)
+    workplace.write(in_csv="id,text\n" + f"{id_},{'x' * 500}\n" * 4000)
+    pipeline = CSV.replace("chunk_size: 64", "chunk_size: 200000")
+    pipeline = pipeline.replace("path: out.csv", "path: disk/out.csv")
+    ran = workplace.run(pipeline.replace("path: rejected.csv", "path: disk/x.csv"), force=True)
     assert ran.code == 4
     assert ran.message.startswith(f"cannot write {tiny_disk}")
     assert ran.message.endswith("No space left on device")
     assert workplace.files() == ["disk/", "disk/out.csv", "in.csv"]
     assert (tiny_disk / "out.csv").read_text() == PRECIOUS
-    # The dead letters alone are too many for it.
-    workplace.write(in_csv="id,text\n" + "".join(f"x{n},{'x' * 500}\n" for n in range(4000)))
-    ran = workplace.run(CSV.replace("chunk_size: 64", "chunk_size: 200000").replace(
-        "path: out.csv", "path: disk/out.csv").replace("path: rej", "path: disk/rej"), force=True)
-    assert ran.code == 4
-    assert ran.message.startswith(f"cannot write {tiny_disk}")
-    assert ran.message.endswith("No space left on device")
-    assert workplace.files() == ["disk/", "disk/out.csv", "in.csv"]
-    assert (tiny_disk / "out.csv").read_text() == PRECIOUS
+
+
+@pytest.mark.usefixtures("either_way")
+def test_a_file_where_a_directory_should_be(workplace: Workplace) -> None:
+    workplace.write(in_csv="id,text\n1,a\n")
+    ran = workplace.run(CSV.replace("path: out.csv", "path: in.csv/out.csv"))
+    file = workplace.folder / "in.csv"
+    assert ran.message == f"cannot write {file}/out.csv: {file} is no directory"
+    assert (ran.code, workplace.files()) == (4, ["in.csv"])
+
+
+# Spark
+
+
+def test_an_error_is_read_while_spark_is_there(
+    workplace: Workplace, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What Spark has to say about a failure is gone together with its process."""
+    is_open = True
+
+    class Problem(PySparkException):
+        def __str__(self) -> str:
+            assert is_open
+            return "out of luck"
+
+    @contextmanager
+    def session(*_: object) -> Iterator[None]:
+        nonlocal is_open
+        try:
+            yield
+        finally:
+            is_open = False
+
+    def fails(*_: object) -> None:
+        raise Problem("")
+
+    monkeypatch.setattr(run, "start_jvm", lambda _: None)
+    monkeypatch.setattr(run, "open_session", session)
+    monkeypatch.setattr(run._Run, "run", fails)
+    workplace.write(in_csv="id,text\n1,a\n")
+    compiled = compile_pipeline(dedent(CSV).encode(), "p.yaml", Options(workplace.folder))
+    assert compiled.plan
+    with pytest.raises(RunError, match="Spark failed: out of luck"):
+        run.run(compiled.plan, SessionSettings(), Quiet())
+    assert not is_open

@@ -32,7 +32,7 @@ from clinker.diagnostics.render import print_diagnostics
 from clinker.engine.metrics import metrics, spool_directory, write_metrics
 from clinker.engine.report import Exit, RunError, RunReport, identify
 from clinker.engine.session import start_jvm
-from clinker.engine.session.settings import SessionError, SessionSettings
+from clinker.engine.session.settings import DEFAULT_BATCH, SessionError, SessionSettings
 from clinker.plan.compile import Plan
 from clinker.plan.files import check_inputs, discover
 
@@ -167,7 +167,7 @@ def session_settings(
         remote=args.remote,
         threads=options.threads or settings.concurrency.threads,
         memory_limit=options.memory_limit or settings.memory.limit,
-        batch_size=settings.batch_size,
+        batch_size=settings.batch_size if settings.has("batch_size") else DEFAULT_BATCH,
         local_dir=None if storage.spill_dir_is_default else storage.spill_dir,
         compress=storage.spill.compress != "off",
         spark_conf=spark_conf,

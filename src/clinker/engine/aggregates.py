@@ -167,7 +167,7 @@ class _Aggregation:
         known = self.building.surroundings(self.unit, evaluated)
         explain = record_explainer(self.steps, self.calls, reads_of(read), known)
         stage = self.building.stage(self.unit, explain)
-        mark = reject_sql(self.flow, compiler.scope, stage, inputs_sql(compiler, read))
+        mark = reject_sql(self.flow, stage, inputs_sql(compiler, read))
         return rejecting(self.flow, fails, mark)
 
     # Groups
@@ -292,7 +292,7 @@ class _Aggregation:
         explain = group_explainer(self.emits, names, self.calls, known)
         stage = self.building.stage(self.unit, explain)
         nowhere = replace(self.flow, origin={}, widened=(), has_widened_map=False)
-        reject = reject_sql(nowhere, scope, stage, array_sql(scope, read))
+        reject = reject_sql(nowhere, stage, array_sql(scope, read))
         return f"if(({fails}) <=> true, {reject}, {NO_REJECT})"
 
 

@@ -38,7 +38,7 @@ from clinker.engine.partials import wrong_kind
 from clinker.engine.rejecting import (
     NO_REJECT,
     either,
-    inputs_sql,
+    inputs_array_sql,
     is_kept,
     read_expressions,
     reads_of,
@@ -222,7 +222,7 @@ class _Covered:
         read = read_expressions([argument])
         known = self.building.surroundings(self.unit, [argument])
         self.arguments[-1] = Argument(call, reads_of(read), known)
-        inputs = inputs_sql(self.compiler, read)
+        inputs = inputs_array_sql(self.compiler, read)
         return self.scope.bind(f"if(({fails}) <=> true, {inputs}, null)")
 
     def _failed_in_frame(self, call: typed.Window, failed: str) -> str:

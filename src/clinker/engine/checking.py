@@ -56,7 +56,7 @@ def checked(building: Building, planned: PlannedTransform, flow: Flow) -> Flow:
     known = building.surroundings(planned.unit, (c.condition for c, _ in rules if c.condition))
     explain = outgoing_explainer(emitted, rules, reads_of(read), known)
     stage = building.stage(planned.unit, explain)
-    mark = reject_sql(flow, compiler.scope, stage, inputs_sql(compiler, read))
+    mark = reject_sql(flow, stage, inputs_sql(compiler, read))
     columns = [(name, quoted(name)) for name in flow.names if name != REJECT]
     columns.append((REJECT, rejecting(flow, fails, mark)))
     frame = computed(flow.frame, compiler.scope, columns)

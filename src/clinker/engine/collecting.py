@@ -19,11 +19,12 @@ from clinker.engine.flow import FILE_SHIFT, POSITION, REJECT, SOURCE
 from clinker.formats.parts import Part, PartWriter
 from clinker.formats.renderer import renderer
 from clinker.formats.rendering import render_all
-from clinker.formats.writing import Piece, WriteError, WriteSpec
+from clinker.formats.writing import Piece, WriteError, WriteSpec, writing_to
 from clinker.frozen import frozen
 
 FileKey = tuple[int, int]
 """The number of a source and of one of its files."""
+ONE_FILE: FileKey = (-1, -1)
 
 REJECTS = pa.schema(
     [
@@ -53,7 +54,6 @@ _WRITTEN_DDL = (
     "partition int, source int, file int, path string, records bigint, size bigint, "
     "`index` string, rejects string, error string, error_record bigint, error_code string"
 )
-ONE_FILE: FileKey = (-1, -1)
 
 
 @frozen(eq=False)
@@ -89,9 +89,9 @@ _REJECT_TYPE = pa.struct([REJECTS.field(name) for name in ("stage", "inputs", "o
 
 
 def by_file(table: pa.Table) -> Iterator[tuple[FileKey, pa.Table]]:
-    """The records of each input file."""
-    sources = table.column(SOURCE)
-    files = pc.shift_right(table.column(POSITION), FILE_SHIFT)
+    """The records of each input file, and those that come from none as `ONE_FILE`."""
+    sources = pc.fill_null(table.column(SOURCE), ONE_FILE[0])
+    files = pc.shift_right(pc.fill_null(table.column(POSITION), -1), FILE_SHIFT)
     keys = pa.table({"source": sources, "file": files})
     for key in keys.group_by(["source", "file"], use_threads=False).aggregate([]).to_pylist():
         same = pc.and_(pc.equal(sources, key["source"]), pc.equal(files, key["file"]))
@@ -216,7 +216,11 @@ class _Task:
 
     def _write_rejects(self) -> str:
         path = self._directory / f"rejects-{self.partition:05}-{id(self):x}"
-        with path.open("xb") as file, pa.ipc.new_file(file, REJECTS) as writer:
+        with (
+            writing_to(path),
+            path.open("xb") as file,
+            pa.ipc.new_file(file, REJECTS) as writer,
+        ):
             for table in self._rejects:
                 writer.write_table(table)
         return str(path)

@@ -68,7 +68,7 @@ def _without_misses(
     builds = " and ".join(f"'{build}'" for build in joined.builds)
     stated = _stated(NO_MATCH, f"E319: no record of {builds} matches")
     stage = building.stage(planned.unit, None, is_fatal=True)
-    mark = reject_sql(flow, Scope(), stage, stated)
+    mark = reject_sql(flow, stage, stated)
     return _marked(joined, f"not ({joined.is_match})", mark)
 
 
@@ -115,7 +115,7 @@ def _with_body(
         known = building.surroundings(planned.unit, program.expressions())
         explain = program_explainer(program, reads_of(read), known, checks_nan=True)
         number = building.stage(planned.unit, explain)
-        reject = reject_sql(flow, compiler.scope, number, inputs_sql(compiler, read))
+        reject = reject_sql(flow, number, inputs_sql(compiler, read))
         mark = rejecting(flow, fails, reject)
     if mark:
         hidden[REJECT] = mark
@@ -194,9 +194,7 @@ def _collected(
 def _limited(building: Building, planned: PlannedCombine, flow: Flow) -> Flow:
     stage = building.stage(planned.unit, None)
     stated = _stated(TOO_MANY, f"more than {MOST_COLLECTED} records match")
-    mark = rejecting(
-        flow, f"{quoted(_FOUND)} > {MOST_COLLECTED}", reject_sql(flow, Scope(), stage, stated)
-    )
+    mark = rejecting(flow, f"{quoted(_FOUND)} > {MOST_COLLECTED}", reject_sql(flow, stage, stated))
     frame = flow.frame.withColumn(REJECT, f.expr(mark)).drop(_FOUND)
     return replace(flow, frame=frame, has_rejects=True)
 

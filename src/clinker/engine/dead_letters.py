@@ -10,10 +10,13 @@ import orjson
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from clinker.config.nodes import SourceNode
+from clinker.config.error_handling import SourceDlq
+from clinker.config.nodes import CombineNode, SourceNode
 from clinker.cxl.ast import TraceLevel
-from clinker.diagnostics import Diagnostic
-from clinker.engine.flow import FILE_SHIFT, POSITION, SOURCE
+from clinker.cxl.tagged import encode
+from clinker.diagnostics import Diagnostic, Label
+from clinker.engine.carried import carried_values, is_carried
+from clinker.engine.flow import FILE_SHIFT, POSITION, SOURCE, WIDENED
 from clinker.engine.inputs import SourceInput
 from clinker.engine.observer import Observer
 from clinker.engine.report import Counts, DeadLetterFile, Exit, RunError
@@ -79,18 +82,27 @@ def explained(
                 detail=reason.detail,
                 field=reason.field,
                 value=reason.value,
-                origin=row["origin"],
+                origin=_source_fields(row["origin"]),
             )
         )
         fatal.append(stage.is_fatal)
     return Rejected(letters, Counter(letter.source_name for letter in letters), fatal)
 
 
+def _source_fields(origin: str | None) -> str | None:
+    """The fields of a record as its source read them, as a tagged map."""
+    if origin is None or not is_carried(origin):
+        return origin
+    fields = carried_values(origin)
+    widened = fields.pop(WIDENED, None)
+    return encode({**fields, **(widened if isinstance(widened, dict) else {})})
+
+
 def _in_order(tables: Sequence[pa.Table]) -> Iterator[dict[str, Any]]:
     if not tables:
         return
     table = pa.concat_tables(tables)
-    keys = [(SOURCE, "ascending"), (POSITION, "ascending"), ("stage", "ascending")]
+    keys = [(name, "ascending") for name in (SOURCE, POSITION, "stage", "inputs")]
     for batch in table.take(pc.sort_indices(table, keys)).to_batches():
         yield from batch.to_pylist()
 
@@ -104,54 +116,70 @@ def check_limits(plan: Plan, rejected: Rejected, totals: Mapping[str, int]) -> N
     counts = Counts(total=sum(totals.values()), dlq=len(rejected.letters))
     for letter, is_fatal in zip(rejected.letters, rejected.is_fatal, strict=True):
         if is_fatal or (handling.strategy == "fail_fast" and letter.category != LATE_RECORD):
-            raise _stopped_by(letter, is_fatal, counts)
+            raise _missed(plan, letter, counts) if is_fatal else _stopped_by(letter, counts)
     found = next(_exceeded_limits(plan, rejected, totals), None)
     if found:
-        code, message = found
+        message, queue = found
         help = "nothing was written; correct the input, or allow more rejected records"
-        diagnostics = [Diagnostic(code, message, help=help)] if code else []
+        diagnostics = []
+        if queue:
+            diagnostics = [Diagnostic("E316", message, Label(queue.at("max_rate")), help=help)]
         raise RunError(message, Exit.EVALUATION, diagnostics, help, counts)
 
 
 def _exceeded_limits(
     plan: Plan, rejected: Rejected, totals: Mapping[str, int]
-) -> Iterator[tuple[str | None, str]]:
-    """The limits that were passed, each with its code if it has one."""
+) -> Iterator[tuple[str, SourceDlq | None]]:
+    """The limits that were passed, each with the queue that sets it if it is one."""
+    queue = plan.pipeline.error_handling.dlq
     total, found = sum(totals.values()), len(rejected.letters)
     most = plan.options.error_threshold
     if most and found > most:
-        yield None, f"{found} records were rejected, more than --error-threshold {most}"
+        yield f"{found} records were rejected, more than --error-threshold {most}", None
     rate = plan.pipeline.error_handling.type_error_threshold
     if rate is not None and total and rejected.records / total > rate:
         yield (
-            None,
             f"{rejected.records} of {total} records were rejected, "
             f"more than 'type_error_threshold: {rate}' allows",
+            None,
         )
     for source, limit in plan.dead_letters.limits.items():
         count = rejected.by_source.get(source, 0)
         if _is_exceeded(limit, count, totals[source]):
             yield (
-                "E316",
                 f"{count} of {totals[source]} records of '{source}' were rejected, "
                 f"'max_rate' is {limit.max_rate}",
+                queue.per_source[source],
             )
     common = plan.dead_letters.limit
     if common and _is_exceeded(common, found, total):
-        yield "E316", f"{found} of {total} records were rejected, 'max_rate' is {common.max_rate}"
+        yield f"{found} of {total} records were rejected, 'max_rate' is {common.max_rate}", queue
 
 
 def _is_exceeded(limit: Limit, count: int, total: int) -> bool:
     return total >= max(limit.min_records, 1) and count > 0 and count / total >= limit.max_rate
 
 
-def _stopped_by(letter: DeadLetter, is_fatal: bool, counts: Counts) -> RunError:
-    where = f"{letter.source_file}, row {letter.source_row}" if letter.source_name else "a group"
+def _stopped_by(letter: DeadLetter, counts: Counts) -> RunError:
     rule = f" (rule '{letter.trigger}')" if letter.trigger else ""
     field = f" while computing '{letter.field}'" if letter.field and not letter.trigger else ""
-    help = None if is_fatal else "'error_handling: { strategy: continue }' collects such records"
-    message = f"{where}: {letter.detail}{rule}{field}, in '{letter.stage}'"
+    message = f"{_place(letter)}: {letter.detail}{rule}{field}, in '{letter.stage}'"
+    help = "'error_handling: { strategy: continue }' collects such records"
     return RunError(message, Exit.EVALUATION, help=help, counts=counts)
+
+
+def _missed(plan: Plan, letter: DeadLetter, counts: Counts) -> RunError:
+    """A record without the match that its combine insists on."""
+    unit = plan.graph.units[letter.stage]
+    assert isinstance(unit.node, CombineNode)
+    message = f"{_place(letter)}: {letter.detail.removeprefix('E319: ')}, in '{letter.stage}'"
+    help = "repair the input, or let misses pass with 'on_miss: null_fields' or 'skip'"
+    found = unit.problem("E319", message, unit.node.config.at("on_miss"), help=help)
+    return RunError(message, Exit.EVALUATION, [found], help, counts)
+
+
+def _place(letter: DeadLetter) -> str:
+    return f"{letter.source_file}, row {letter.source_row}" if letter.source_name else "a group"
 
 
 # Files

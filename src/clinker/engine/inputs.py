@@ -21,6 +21,7 @@ from clinker.formats.reading import (
     Inventory,
     JsonDialect,
     ReadSpec,
+    count_records,
     read_split,
     take_inventory,
 )
@@ -31,7 +32,8 @@ from clinker.plan.graph import Unit
 
 SMALL_INPUT = 32 * 2**20
 """What the driver reads by itself, in bytes; starting workers for less costs more than it gains."""
-SPLIT_SIZE = 32 * 2**20
+SPLIT_SIZE = 8 * 2**20
+"""Small enough that all cores end at about the same time, in bytes."""
 
 
 @frozen(eq=False, kw_only=True)
@@ -65,12 +67,13 @@ class SourceInput:
         """The records, read here and now."""
         return pa.Table.from_batches(self._batches(), self.inventory.schema)
 
-    @property
+    @cached_property
     def records(self) -> int:
         """How many records it has, rejected ones included."""
         if self.is_small:
             return len(self.table)
-        return sum(split.records or 0 for split in self.inventory.splits)
+        inventory = self.inventory
+        return sum(count_records(self.spec, inventory, split) for split in inventory.splits)
 
     def _batches(self) -> Iterator[pa.RecordBatch]:
         left = self.sample
@@ -119,7 +122,7 @@ def _open(plan: Plan, identity: Identity, stages: Stages, number: int, unit: Uni
 
 def _spec(plan: Plan, unit: Unit, config: SourceConfig, stage: int) -> ReadSpec:
     required = plan.required[unit.name]
-    shows_all = required.all_for_dead_letters and _keeps_dead_letters(plan)
+    shows_all = required.all_for_dead_letters and _keeps_dead_letters(plan, unit.name)
     needed = (*required.for_results, *required.to_reject)
     keeps_undeclared = required.undeclared or (
         shows_all and config.on_unmapped.mode == "auto_widen"
@@ -142,9 +145,10 @@ def _spec(plan: Plan, unit: Unit, config: SourceConfig, stage: int) -> ReadSpec:
     )
 
 
-def _keeps_dead_letters(plan: Plan) -> bool:
-    """Whether rejected records are written, instead of ending the run."""
-    return plan.pipeline.error_handling.strategy != "fail_fast"
+def _keeps_dead_letters(plan: Plan, source: str) -> bool:
+    """Whether rejected records are written, instead of ending the run; late ones always are."""
+    may_be_late = any(source in names for names in plan.event_times.time_windows.values())
+    return may_be_late or plan.pipeline.error_handling.strategy != "fail_fast"
 
 
 def _dialect(config: SourceConfig) -> CsvDialect | JsonDialect:

@@ -230,7 +230,7 @@ class _Joining:
         known = self.building.surroundings(self.planned.unit, expressions)
         explain = expressions_explainer(expressions, reads_of(read), known)
         stage = self.building.stage(self.planned.unit, explain)
-        reject = reject_sql(flow, compiler.scope, stage, inputs_sql(compiler, read))
+        reject = reject_sql(flow, stage, inputs_sql(compiler, read))
         return rejecting(flow, fails, reject)
 
     def _build(self, step: Step, keys: Sequence[str], comparisons: Sequence[Comparison]) -> Flow:

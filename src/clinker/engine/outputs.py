@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from pathlib import PurePosixPath
+from pathlib import Path, PurePosixPath
 
 from pyspark.sql import DataFrame
 
 from clinker.config.names import SortKey
 from clinker.config.nodes import OutputNode
 from clinker.config.nodes.output import CsvOutput, JsonOutput, OutputConfig
-from clinker.cxl.types import STRING
+from clinker.cxl.types import ANY, STRING, Type
 from clinker.engine.building import Building, computed, field_sql
 from clinker.engine.expressions import Scope
 from clinker.engine.flow import (
@@ -27,6 +27,7 @@ from clinker.engine.flow import (
 from clinker.engine.inputs import SourceInput
 from clinker.engine.ordering import sort_sql
 from clinker.engine.report import Exit, Identity, RunError
+from clinker.formats.assembly import existing_file
 from clinker.formats.publication import Target
 from clinker.formats.writing import OutputColumn, Split, Widened, WriteSpec
 from clinker.frozen import frozen
@@ -41,9 +42,11 @@ from clinker.plan.paths import (
     timestamp,
     violation,
 )
-from clinker.plan.planned import PlannedOutput
+from clinker.plan.planned import PlannedAggregate, PlannedCombine, PlannedOutput, PlannedSource
 
 _PER_FILE = ("source_file", "source_path")
+_NO_FILE = "merged"
+"""What names the file of records that come from no single file, such as groups."""
 _GROUP_KEY = "$group_key"
 
 
@@ -87,11 +90,11 @@ def written(building: Building, planned: PlannedOutput, flow: Flow) -> Written:
         if ordered.has_widened_map:
             widened = Widened(excluded=frozenset(config.exclude))
             texts.append((WIDENED, quoted(WIDENED)))
-    split = _split(config, ordered)
+    split = _split(config, ordered.columns)
     if split and split.group_key:
         assert config.split and config.split.group_key
         texts.append((_GROUP_KEY, field_sql(ordered, config.split.group_key)))
-    per_file = any(token.name in _PER_FILE for token in config.path.tokens)
+    per_file = is_per_file(config)
     if ordered.has_rejects or per_file:
         texts += [(SOURCE, quoted(SOURCE)), (POSITION, quoted(POSITION))]
     if ordered.has_rejects:
@@ -117,21 +120,20 @@ def _sorted(flow: Flow, keys: Sequence[SortKey]) -> Flow:
     dropped = [key.field for key in keys if key.null_order == "drop"]
     frame = flow.frame
     for name in dropped:
-        test = f"{quoted(name)} is not null"
+        test = f"{field_sql(flow, name)} is not null"
         frame = frame.where(
             f"({quoted(REJECT)} is not null or {test})" if flow.has_rejects else test
         )
     return replace(flow, frame=frame.orderBy(*sort_sql(flow, keys)), is_ordered=True)
 
 
-def _split(config: OutputConfig, flow: Flow) -> Split | None:
+def _split(config: OutputConfig, columns: Mapping[str, Type]) -> Split | None:
     split = config.split
     if split is None or (split.max_records is None and split.max_bytes is None):
         return None
     key = None
     if split.group_key:
-        type_ = flow.columns.get(split.group_key, STRING.nullable())
-        key = OutputColumn(_GROUP_KEY, type_)
+        key = OutputColumn(_GROUP_KEY, columns.get(split.group_key, ANY))
     return Split(
         max_records=split.max_records,
         max_bytes=split.max_bytes,
@@ -175,6 +177,34 @@ def _spec(
 # Files
 
 
+def is_per_file(config: OutputConfig) -> bool:
+    """Whether an output writes a file for each input file."""
+    return any(token.name in _PER_FILE for token in config.path.tokens)
+
+
+def record_sources(plan: Plan, unit: Unit) -> set[str]:
+    """The sources whose records reach an output as records of their own files."""
+    node = plan.nodes[unit.name]
+    if isinstance(node, PlannedSource):
+        return {unit.name}
+    if isinstance(node, PlannedAggregate):
+        return set()
+    edges = unit.inputs
+    if isinstance(node, PlannedCombine):
+        edges = tuple(edge for edge in edges if edge.label == node.driver)
+    return {
+        name for edge in edges for name in record_sources(plan, plan.graph.units[edge.upstream])
+    }
+
+
+def in_the_way(
+    plan: Plan, unit: Unit, identity: Identity, file: tuple[SourceInput, int] | None = None
+) -> Path | None:
+    """A file that exists where the output, or its part for one input file, must not replace any."""
+    assert isinstance(unit.node, OutputNode)
+    return existing_file(target(plan, unit, identity, file), _split(unit.node.config, {}))
+
+
 def target(
     plan: Plan, unit: Unit, identity: Identity, file: tuple[SourceInput, int] | None = None
 ) -> Target:
@@ -207,7 +237,7 @@ def _path_values(
         batch_id=identity.batch_id,
     )
     if file is None:
-        return values
+        return replace(values, source_file=_NO_FILE, source_path=_NO_FILE)
     source, number = file
     name = PurePosixPath(source.files[number].name)
     return replace(values, source_file=name.stem, source_path=str(name.with_suffix("")))

@@ -9,11 +9,11 @@ from functools import reduce
 from pyspark.sql import DataFrame
 
 from clinker.cxl import typed
-from clinker.cxl.types import STRING, Kind, Type
+from clinker.cxl.types import MAP, STRING, Kind, Type
+from clinker.engine.carried import carried_sql
 from clinker.engine.explaining import Reads
 from clinker.engine.expressions import Compiler, Representation, Scope, representation
-from clinker.engine.expressions.compiler import map_key
-from clinker.engine.expressions.representation import json_fragment, text_literal
+from clinker.engine.expressions.representation import json_fragment
 from clinker.engine.flow import (
     POSITION,
     REJECT,
@@ -61,14 +61,25 @@ def reads_of(read: Iterable[typed.Field | typed.System]) -> Reads:
 
 
 def inputs_sql(compiler: Compiler, read: Iterable[typed.Field | typed.System]) -> str:
-    """The values that were read, as a tagged array, fields first."""
-    read = list(read)
-    ordered = [
-        *(r for r in read if isinstance(r, typed.Field)),
-        *(r for r in read if isinstance(r, typed.System)),
-    ]
-    texts = [(compiler.expression(r).text, representation(r.type)) for r in ordered]
-    return array_sql(compiler.scope, texts)
+    """The values that were read, for the driver to explain what happened."""
+    return carried_sql(
+        (str(place), compiler.expression(r).text, r.type)
+        for place, r in enumerate(_fields_first(read))
+    )
+
+
+def inputs_array_sql(compiler: Compiler, read: Iterable[typed.Field | typed.System]) -> str:
+    """The same as a tagged array, to be carried inside of another."""
+    return array_sql(
+        compiler.scope,
+        [(compiler.expression(r).text, representation(r.type)) for r in _fields_first(read)],
+    )
+
+
+def _fields_first(
+    read: Iterable[typed.Field | typed.System],
+) -> list[typed.Field | typed.System]:
+    return sorted(read, key=lambda r: isinstance(r, typed.System))
 
 
 def array_sql(scope: Scope, values: Iterable[tuple[str, Representation]]) -> str:
@@ -79,29 +90,19 @@ def array_sql(scope: Scope, values: Iterable[tuple[str, Representation]]) -> str
     return "concat('[', " + ", ',', ".join(parts) + ", ']')"
 
 
-def reject_sql(flow: Flow, scope: Scope, stage: int, inputs: str) -> str:
+def reject_sql(flow: Flow, stage: int, inputs: str) -> str:
     """What marks a record of the flow as rejected."""
-    origin = origin_sql(flow, scope)
+    origin = origin_sql(flow)
     return f"named_struct('stage', {stage}, 'inputs', {inputs}, 'origin', {origin})"
 
 
-def origin_sql(flow: Flow, scope: Scope) -> str:
-    """The record as its source read it, as a tagged map."""
-    fields = [
-        (name, quoted(column), representation(t)) for name, (column, t) in flow.origin.items()
-    ]
-    text = representation(STRING)
-    fields += [(name, quoted(widened_column(name)), text) for name in flow.widened]
-    parts = ["'{'"]
-    for position, (name, column, form) in enumerate(fields):
-        parts.append(text_literal(("," if position else "") + map_key(name)))
-        parts.append(json_fragment(scope, column, form))
+def origin_sql(flow: Flow) -> str:
+    """The record as its source read it."""
+    fields = [(name, quoted(column), type_) for name, (column, type_) in flow.origin.items()]
+    fields += [(name, quoted(widened_column(name)), STRING) for name in flow.widened]
     if flow.has_widened_map:
-        # Its text without the braces, behind the declared fields.
-        inner = f"substr({quoted(WIDENED)}, 2, length({quoted(WIDENED)}) - 2)"
-        comma = "concat(',', nullif({0}, ''))" if fields else "{0}"
-        parts.append(f"coalesce({comma.format(inner)}, '')")
-    return f"concat({', '.join(parts)}, '}}')"
+        fields.append((WIDENED, quoted(WIDENED), MAP))
+    return carried_sql(fields)
 
 
 def is_kept(flow: Flow) -> str:

@@ -50,7 +50,6 @@ def route(building: Building, planned: PlannedRoute, flow: Flow) -> Flow:
         )
         mark = reject_sql(
             flow,
-            compiler.scope,
             building.stage(planned.unit, explain),
             inputs_sql(compiler, read),
         )

@@ -4,14 +4,17 @@ from __future__ import annotations
 
 import io
 import shutil
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import ExitStack
 from datetime import UTC, datetime
+from operator import itemgetter
 from pathlib import Path
+from tempfile import mkdtemp
 
 import pyarrow as pa
 from pyspark.sql import DataFrame, SparkSession
 
+from clinker.config.nodes import OutputNode
 from clinker.engine.building import Building
 from clinker.engine.collecting import (
     ONE_FILE,
@@ -34,7 +37,7 @@ from clinker.engine.flows import Flows
 from clinker.engine.inputs import SourceInput, open_inputs
 from clinker.engine.logs import announce, tell_errors
 from clinker.engine.observer import Observer, Quiet
-from clinker.engine.outputs import Written, target
+from clinker.engine.outputs import Written, in_the_way, is_per_file, record_sources, target
 from clinker.engine.report import (
     Counts,
     DeadLetterFile,
@@ -58,13 +61,14 @@ from clinker.engine.stages import Stages
 from clinker.engine.supported import check_supported
 from clinker.engine.system import SystemValues
 from clinker.engine.widening import with_record_keys
-from clinker.formats.assembly import assemble, existing_file, write_document
+from clinker.formats.assembly import assemble, write_document
 from clinker.formats.publication import Publication, Published
 from clinker.formats.reading import FormatError
 from clinker.formats.renderer import renderer
-from clinker.formats.writing import Piece, WriteError
+from clinker.formats.writing import Piece, WriteError, writing_to
 from clinker.frozen import frozen
 from clinker.plan.compile import Plan
+from clinker.plan.graph import Unit
 
 
 def run(
@@ -82,7 +86,11 @@ def run(
             if jvm:
                 jvm.kill()
             raise
-        with engine_errors(settings), open_session(settings, jvm) as session:
+        with (
+            engine_errors(settings),
+            open_session(settings, jvm) as session,
+            engine_errors(settings),  # those of Spark can be read only as long as it is there
+        ):
             return prepared.run(session, memory)
 
 
@@ -117,6 +125,7 @@ class _Run:
         self.inputs = open_inputs(plan, self.identity, self.stages)
         for warning in (w for source in self.inputs for w in source.inventory.warnings):
             observer.warned(warning)
+        self._check_existing_per_file()
         self.publication = Publication(self.identity.execution_id)
 
     def run(self, session: Session, memory: MemorySampler) -> RunReport:
@@ -148,7 +157,9 @@ class _Run:
             rejects: list[pa.Table] = []
             for output in flows.outputs():
                 self.observer.stage_started(output.unit.name, self._total)
-                collected = self._collected(output, cleaning)
+                table = output.frame.toArrow() if output.is_small else None
+                output = with_record_keys(output, table)
+                collected = self._collected(output, table, cleaning)
                 rejects += collected.rejects
                 staged.append(self._staged(output, collected))
                 self.observer.advanced(collected.records)
@@ -165,25 +176,36 @@ class _Run:
         return sum(source.records for source in self.inputs)
 
     def _check_existing(self) -> None:
-        """Whether an output is in the way of this run, before anything is read."""
-        if self.plan.options.preview:
-            return
-        for unit in self.plan.graph:
-            if unit.kind != "output":
-                continue
-            place = target(self.plan, unit, self.identity)
-            found = existing_file(place, None)
-            if found:
-                raise RunError(
-                    f"'{found}' exists already",
-                    Exit.IO,
-                    help="use --force to overwrite it, or set 'if_exists' of the output",
-                )
+        """Whether files are in the way of this run, before anything is read."""
+        for unit in self._outputs(per_file=False):
+            self._refuse(in_the_way(self.plan, unit, self.identity))
 
-    def _collected(self, output: Written, cleaning: ExitStack) -> Collected:
-        if output.is_small:
-            table = output.frame.toArrow()
-            output = with_record_keys(output, table)
+    def _check_existing_per_file(self) -> None:
+        """The same for outputs whose files depend on what there is to read."""
+        for unit in self._outputs(per_file=True):
+            for source, file in self._file_keys(unit):
+                found = in_the_way(self.plan, unit, self.identity, (self.inputs[source], file))
+                self._refuse(found)
+
+    def _outputs(self, *, per_file: bool) -> Iterator[Unit]:
+        for unit in self.plan.graph:
+            if isinstance(unit.node, OutputNode) and is_per_file(unit.node.config) == per_file:
+                yield unit
+
+    def _file_keys(self, unit: Unit) -> Iterator[FileKey]:
+        """The input files for each of which an output writes one."""
+        sources = record_sources(self.plan, unit)
+        for source in self.inputs:
+            if source.name in sources:
+                yield from ((source.number, file) for file in range(len(source.files)))
+
+    def _refuse(self, found: Path | None) -> None:
+        if found and not self.plan.options.preview:
+            help = "use --force to overwrite it, or set 'if_exists' of the output"
+            raise RunError(f"'{found}' exists already", Exit.IO, help=help)
+
+    def _collected(self, output: Written, table: pa.Table | None, cleaning: ExitStack) -> Collected:
+        if table is not None:
             return collect_here(table, output.spec, per_file=output.per_file)
         directory = self._parts_directory(output)
         cleaning.callback(shutil.rmtree, directory, ignore_errors=True)
@@ -194,9 +216,8 @@ class _Run:
         beside = target(self.plan, output.unit, self.identity).path.parent
         while not beside.is_dir():
             beside = beside.parent
-        directory = beside / f".clinker-{self.identity.execution_id}-{output.unit.name}"
-        directory.mkdir()
-        return directory
+        with writing_to(beside):
+            return Path(mkdtemp(prefix=f".clinker-{self.identity.execution_id}-", dir=beside))
 
     def _staged(self, output: Written, collected: Collected) -> _Staged:
         if self.plan.options.preview:
@@ -205,10 +226,10 @@ class _Run:
             write_document(content, renderer(output.spec), every)
             return _Staged(output, collected.records, slice(0), content.getvalue())
         pieces_of = dict[FileKey, Sequence[Piece]](collected.pieces)
-        if not output.per_file:
-            pieces_of.setdefault(ONE_FILE, [])
+        for key in self._file_keys(output.unit) if output.per_file else [ONE_FILE]:
+            pieces_of.setdefault(key, [])
         before = len(self.publication)
-        for key, pieces in pieces_of.items():
+        for key, pieces in sorted(pieces_of.items(), key=itemgetter(0)):
             file = None if key == ONE_FILE else (self.inputs[key[0]], key[1])
             place = target(self.plan, output.unit, self.identity, file)
             assemble(self.publication, place, output.spec, pieces, self.observer.warned)

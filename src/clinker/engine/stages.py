@@ -9,9 +9,10 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TypeAlias
 
-from clinker.cxl import tagged
 from clinker.cxl.failure import Failure
+from clinker.cxl.tagged import decode
 from clinker.cxl.values import Value
+from clinker.engine.carried import carried_values, is_carried
 from clinker.engine.report import RunError
 from clinker.frozen import frozen
 
@@ -63,7 +64,7 @@ class Stages:
     def reason(self, number: int, inputs: str) -> Reason:
         """Why a stage rejected the record of which it had read `inputs`."""
         stage = self._stages[number]
-        read = tagged.decode(inputs)
+        read = list(carried_values(inputs).values()) if is_carried(inputs) else decode(inputs)
         if isinstance(read, dict):
             return _stated(read)
         assert isinstance(read, list) and stage.explain

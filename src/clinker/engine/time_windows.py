@@ -173,7 +173,7 @@ class _Windows:
         # Dead letters of late records name what closed the window.
         closing = replace(self.unit, name=f"time_window:{self.unit.name}")
         stage = self.building.stage(closing, None)
-        reject = reject_sql(flow, scope, stage, _late_reason(self.unit.name, start, end))
+        reject = reject_sql(flow, stage, _late_reason(self.unit.name, start, end))
         before = quoted(REJECT) if flow.has_rejects else NO_REJECT
         mark = f"if({quoted(ARRIVED)} and {is_late}, {reject}, {before})"
         frame = with_layers(flow.frame, scope.layers(mark))

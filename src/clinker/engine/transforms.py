@@ -23,6 +23,7 @@ from clinker.engine.identity import identity_sql
 from clinker.engine.logs import messages_of
 from clinker.engine.rejecting import (
     array_sql,
+    inputs_array_sql,
     inputs_sql,
     read_expressions,
     reads_of,
@@ -107,11 +108,12 @@ def _mark(
     if windows:
         explain = windowed_explainer(program, reads_of(read), known, windows.restored)
         results = array_sql(compiler.scope, windows.read)
-        inputs = array_sql(compiler.scope, [(inputs, TAGGED), (results, TAGGED)])
+        record = inputs_array_sql(fields, read)
+        inputs = array_sql(compiler.scope, [(record, TAGGED), (results, TAGGED)])
     else:
         explain = program_explainer(program, reads_of(read), known)
     stage = building.stage(planned.unit, explain)
-    return reject_sql(flow, compiler.scope, stage, inputs)
+    return reject_sql(flow, stage, inputs)
 
 
 # Distinct

@@ -220,14 +220,17 @@ def _fits(values: Sequence[Any], kinds: set[type]) -> bool:
 def tagged(value: Any) -> str | None:
     """The tagged text of a value as JSON has it: what `encode` gives, but quickly.
 
-    An int outside 64 bits is a float.
+    An int outside 64 bits is a float. Unfit if it is nested too deeply to be written again.
     """
     kind = type(value)
     if kind is str:
         return '"' + value  # type: ignore[no-any-return]
     if kind is not dict and kind is not list:
         return encode(_leaf(value))
-    text = orjson.dumps(_with_tagged_leaves(value)).decode()
+    try:
+        text = orjson.dumps(_with_tagged_leaves(value)).decode()
+    except (RecursionError, orjson.JSONEncodeError):
+        raise Unfit from None
     # Control characters have their own form.
     return encode(_with_floats(value)) if "\\u00" in text else text
 

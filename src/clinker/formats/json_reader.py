@@ -12,7 +12,7 @@ import numpy as np
 import orjson
 import pyarrow as pa
 
-from clinker.formats.coercion import Coercion, tagged
+from clinker.formats.coercion import Coercion, Unfit, tagged
 from clinker.formats.encodings import opened, text_start
 from clinker.formats.json_records import (
     Record,
@@ -42,6 +42,7 @@ _BATCH_RECORDS = 1 << 13
 _BLANK = 0x20
 _ONLY_UTF8 = "JSON files are UTF-8; convert it"
 _LF = 10
+_DEEPEST = 250
 
 
 # Taking inventory
@@ -185,6 +186,32 @@ def read_split(
     spec: ReadSpec, dialect: JsonDialect, inventory: Inventory, split: Split
 ) -> Iterator[pa.RecordBatch]:
     """The records of a split in their order, the rejected ones among them."""
+    path = split.file.path
+    records = _records(spec, dialect, inventory, split)
+    conversion = _Conversion(spec, inventory.schema, split.file)
+    row = split.first_row
+    while True:
+        with _uncollected():
+            found = list(islice(records, _BATCH_RECORDS))
+            if not found:
+                return
+            try:
+                batch = conversion.batch(found, row)
+            except (RecursionError, TypeError, Unfit):
+                _refuse_nested(found, row, path)
+                raise
+        yield batch
+        row += len(found)
+
+
+def count_records(spec: ReadSpec, dialect: JsonDialect, inventory: Inventory, split: Split) -> int:
+    """How many records a split has that is a whole document."""
+    return sum(1 for _ in _records(spec, dialect, inventory, split))
+
+
+def _records(
+    spec: ReadSpec, dialect: JsonDialect, inventory: Inventory, split: Split
+) -> Iterator[Record]:
     form = inventory.layouts[split.file.index].form
     assert form is not None
     path = split.file.path
@@ -196,18 +223,23 @@ def read_split(
     else:
         records = document_records(data, form, dialect.record_path, path)
     unfold = unfolding(spec.array_paths)
-    if unfold:
-        records = chain.from_iterable(map(unfold, records))
-    conversion = _Conversion(spec, inventory.schema, split.file)
-    row = split.first_row
-    while True:
-        with _uncollected():
-            found = list(islice(records, _BATCH_RECORDS))
-            if not found:
-                return
-            batch = conversion.batch(found, row)
-        yield batch
-        row += len(found)
+    return chain.from_iterable(map(unfold, records)) if unfold else records
+
+
+def _refuse_nested(records: Sequence[Record], first_row: int, path: str) -> None:
+    """FormatError about a record that is nested so deeply that what reads it gives up."""
+    for row, record in enumerate(records, first_row):
+        level: list[Any] = [record]
+        for _ in range(_DEEPEST):
+            level = [inner for value in level for inner in _inside(value)]
+        if level:
+            raise FormatError(f"record {row} is nested more than {_DEEPEST} levels deep", path)
+
+
+def _inside(value: Any) -> Iterable[Any]:
+    """The arrays and maps in an array or a map."""
+    items = value.values() if isinstance(value, dict) else value
+    return (item for item in items if isinstance(item, dict | list))
 
 
 @contextmanager

@@ -169,6 +169,8 @@ class Publication:
     def _make_directory(self, directory: Path) -> None:
         if directory.is_dir():
             return
+        if os.path.lexists(directory):
+            raise NotADirectoryError(errno.ENOTDIR, f"{directory} is no directory")
         self._make_directory(directory.parent)
         directory.mkdir(exist_ok=True)
         self._directories.append(directory)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import field
+from functools import cache
 from typing import Literal, TypeAlias
 
 import pyarrow as pa
@@ -47,8 +48,12 @@ class Column:
     @property
     def type_name(self) -> str:
         """The type as the schema spells it."""
-        kinds = self.type.without_null().kinds
-        return next(n for n, t in SCHEMA_TYPES.items() if t.without_null().kinds == kinds)
+        return _type_name(self.type.kinds & ~Kind.NULL)
+
+
+@cache
+def _type_name(kinds: Kind) -> str:
+    return next(n for n, t in SCHEMA_TYPES.items() if t.without_null().kinds == kinds)
 
 
 @frozen(kw_only=True)
@@ -122,6 +127,7 @@ class Split:
     end: int
     first_row: int
     records: int | None = None
+    """How many it holds; None where only parsing the file can tell."""
 
     @property
     def size(self) -> int:

@@ -32,6 +32,7 @@ __all__ = [
     "JsonDialect",
     "ReadSpec",
     "Split",
+    "count_records",
     "delivered_schema",
     "read_split",
     "take_inventory",
@@ -50,3 +51,11 @@ def read_split(spec: ReadSpec, inventory: Inventory, split: Split) -> Iterator[p
     if isinstance(spec.dialect, CsvDialect):
         return csv_reader.read_split(spec, spec.dialect, inventory, split)
     return json_reader.read_split(spec, spec.dialect, inventory, split)
+
+
+def count_records(spec: ReadSpec, inventory: Inventory, split: Split) -> int:
+    """How many records a split has, rejected ones included."""
+    if split.records is not None:
+        return split.records
+    assert isinstance(spec.dialect, JsonDialect)
+    return json_reader.count_records(spec, spec.dialect, inventory, split)

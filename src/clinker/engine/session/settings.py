@@ -9,7 +9,7 @@ from pathlib import Path
 from clinker.frozen import frozen
 
 DEFAULT_MEMORY = 512 * 2**20
-DEFAULT_BATCH = 2048
+DEFAULT_BATCH = 16_384
 
 
 class SessionError(Exception):

@@ -1,0 +1,467 @@
+"""Records that fail: where they go, what is said about them, and when they end the run."""
+
+from __future__ import annotations
+
+import csv
+import io
+import re
+from itertools import pairwise
+
+import pytest
+
+from .whole_runs import Ran, Workplace
+
+PLACE = ["source_file", "source_name", "source_row", "stage", "route", "trigger"]
+REASON = ["error_category", "error_detail", "triggering_field", "triggering_value"]
+COLUMNS = [f"_cxl_dlq_{name}" for name in ("id", "timestamp", *PLACE, *REASON)]
+
+NODES = """
+    pipeline: { name: p, concurrency: { chunk_size: 60 } }
+    nodes:
+      - type: source
+        name: rows
+        config:
+          type: csv
+          path: rows.csv
+          schema:
+            - { name: id, type: int, required: true }
+            - { name: value, type: float }
+            - { name: parts, type: int }
+            - { name: text, type: string }
+      - type: source
+        name: things
+        config:
+          type: json
+          path: things.json
+          schema: [{ name: id, type: int }, { name: kind, type: string }, { name: size, type: any }]
+      - type: transform
+        name: checked
+        input: rows
+        config:
+          max_expansion: 3
+          cxl: |
+            emit share = 100 / parts
+            emit value = value
+          validations:
+            - { field: text, check: not_empty, message: no text }
+            - { check: "text != 'same'", name: differs }
+            - { check: "value < 50.0", name: small, severity: warn, message: quite large }
+      - type: route
+        name: sides
+        input: checked
+        config: { conditions: { large: "1000 / (id - 7) == 333" }, default: rest }
+      - type: transform
+        name: spread
+        input: sides.rest
+        config:
+          max_expansion: 3
+          cxl: |
+            emit each letter in text.split("-") {
+              emit letter = letter
+            }
+      - type: combine
+        name: joined
+        input: { spread: spread, things: things }
+        config:
+          where: spread.id == things.id
+          match: first
+          on_miss: skip
+          propagate_ck: driver
+          cxl: |
+            emit id = spread.id
+            emit ratio = spread.parts / (things.id - 12)
+      - type: aggregate
+        name: sums
+        input: things
+        config:
+          group_by: [kind]
+          cxl: |
+            emit total = sum(size)
+      - type: aggregate
+        name: quotients
+        input: things
+        config:
+          group_by: [kind]
+          cxl: |
+            emit total = sum(60 / (id - 10))
+      - { type: output, name: a, input: sides.large, config: { type: csv, path: o/a.csv } }
+      - { type: output, name: b, input: joined, config: { type: csv, path: o/b.csv } }
+      - { type: output, name: c, input: sums, config: { type: csv, path: o/c.csv } }
+      - { type: output, name: d, input: quotients, config: { type: csv, path: o/d.csv } }
+"""
+ROWS = """\
+id,value,parts,text,more
+1,NaN,4,one,
+2,2.5,0,two,zero
+x3,1,1,three,
+,1,1,four,
+5,abc,1,five,
+6,1,1,,
+7,1,1,seven,
+8,1,1,a-b-c-d,
+9,60,1,same,
+10,60,2,ten,
+11,1,1
+12,1,1,tw-elve,
+13,1,1,thirteen,
+"""
+THINGS = """\
+{"id": 10, "kind": "a", "size": 1}
+{"id": 11, "kind": "a", "size": "big"}
+{"id": 12, "kind": "b", "size": 2.5}
+{"id": "no", "kind": "b", "size": 4, "odd": [1, {"x": null}]}
+{"id": 13, "kind": "b", "size": 3}
+"""
+FAILED = """\
+rows.csv,rows,1,checked,,,nan_in_output_field,\
+'value' is not a number (NaN),value,NaN,1,NaN,4,one,,,,
+rows.csv,rows,2,checked,,,type_coercion_failure,division by zero,share,100,2,2.5,0,two,,,zero,
+rows.csv,rows,3,rows,,,required_field_conversion_failure,\
+cannot convert 'x3' in required column 'id' to int,id,x3,x3,1,1,three,,,,
+rows.csv,rows,4,rows,,,missing_required_field,\
+required column 'id' has no value,id,,,1,1,four,,,,
+rows.csv,rows,5,rows,,,type_coercion_failure,\
+cannot convert 'abc' in column 'value' to float,value,abc,5,abc,1,five,,,,
+rows.csv,rows,6,checked,,text:not_empty,validation_failure,no text,text,,6,1,1,,,,,
+rows.csv,rows,7,sides,,,type_coercion_failure,division by zero,,1000,7,1,1,seven,,,,
+rows.csv,rows,8,spread,rest,,expansion_limit_exceeded,\
+emit each gave more than max_expansion (3) records,,,8,1,1,a-b-c-d,,,,
+rows.csv,rows,9,checked,,differs,validation_failure,validation 'differs' failed,,,9,60,1,same,,,,
+rows.csv,rows,11,rows,,,type_coercion_failure,\
+"row 11 has 3 cells, expected 5",,"11,1,1",11,1,1,,,,,
+rows.csv,rows,12,joined,,,type_coercion_failure,division by zero,ratio,1,12,1,1,tw-elve,,,,
+rows.csv,rows,12,joined,,,type_coercion_failure,division by zero,ratio,1,12,1,1,tw-elve,,,,
+things.json,things,1,quotients,,,type_coercion_failure,division by zero,,60,10,,,,a,1,,
+things.json,things,2,sums,,,aggregate_type_error,\
+"sum expects Numeric, got String",,big,11,,,,a,big,,
+things.json,things,4,things,,,type_coercion_failure,\
+cannot convert 'no' in column 'id' to int,id,no,no,,,,b,4,,"[1,{""x"":null}]"
+"""
+"""All but the id and the time of each letter."""
+
+
+def handled(strategy: str, dlq: str, more: str = "") -> str:
+    return f"{NODES}    error_handling: {{ strategy: {strategy}, dlq: {{ {dlq} }} {more} }}\n"
+
+
+@pytest.fixture
+def filled(workplace: Workplace) -> Workplace:
+    workplace.write(rows_csv=ROWS, things_json=THINGS)
+    return workplace
+
+
+def rows_of(workplace: Workplace, path: str) -> list[list[str]]:
+    return list(csv.reader(io.StringIO(workplace.read(path))))
+
+
+def report_numbers(ran: Ran) -> tuple[int, int, int, int]:
+    assert ran.report
+    counts = ran.report.counts
+    return counts.total, counts.ok, counts.written, counts.dlq
+
+
+@pytest.mark.usefixtures("either_way")
+def test_everything_that_can_fail(filled: Workplace) -> None:
+    ran = filled.run(handled("continue", "path: o/rejected.csv"))
+    assert ran.code == 2
+    assert {name: filled.read(f"o/{name}.csv") for name in "abcd"} == {
+        "a": "id,value,parts,text,share,more\n10,60,2,ten,50,\n",
+        "b": "id,ratio,more\n13,1,\n",
+        "c": "kind,total\na,1\nb,5.5\n",
+        "d": "kind,total\na,60\nb,50\n",
+    }
+    header, *found = rows_of(filled, "o/rejected.csv")
+    fields = ["id", "value", "parts", "text", "kind", "size", "more", "odd"]
+    assert header == COLUMNS + fields
+    assert [row[2:] for row in found] == list(csv.reader(io.StringIO(FAILED)))
+    assert all(earlier[:2] < later[:2] for earlier, later in pairwise(found))
+    assert all(re.fullmatch(r"[0-9a-f]{8}-[0-9a-f]{4}-7[-0-9a-f]{21}", row[0]) for row in found)
+    assert ran.messages == ["warn checked: quite large"]
+    assert report_numbers(ran) == (18, 4, 6, 15)
+    assert ran.report
+    assert [(s.name, s.records, s.rejected) for s in ran.report.sources] == [
+        ("rows", 13, 12),
+        ("things", 5, 3),
+    ]
+    assert ran.report.rejections == {
+        "type_coercion_failure": 8,
+        "validation_failure": 2,
+        "nan_in_output_field": 1,
+        "required_field_conversion_failure": 1,
+        "missing_required_field": 1,
+        "expansion_limit_exceeded": 1,
+        "aggregate_type_error": 1,
+    }
+    [file] = ran.report.dead_letter_files
+    assert (file.path, file.entries) == (filled.folder / "o" / "rejected.csv", 15)
+
+
+@pytest.mark.usefixtures("either_way")
+def test_a_record_is_rejected_once_by_each_node(workplace: Workplace) -> None:
+    rows = "".join(f"{n},{n % 3}\n" for n in range(10)).replace("5,2", "x,2")
+    workplace.write(in_csv="id,g\n" + rows)
+    ran = workplace.run(
+        """
+        pipeline: { name: p, concurrency: { chunk_size: 12 } }
+        nodes:
+          - type: source
+            name: rows
+            config:
+              type: csv
+              path: in.csv
+              schema: [{ name: id, type: int }, { name: g, type: int }]
+          - { type: transform, name: a, input: rows, config: { cxl: "emit v = 10 / g" } }
+          - { type: transform, name: b, input: rows, config: { cxl: "emit v = 10 / (id - 4)" } }
+          - { type: merge, name: all, inputs: [a, b] }
+          - type: aggregate
+            name: counted
+            input: all
+            config: { group_by: [g], cxl: "emit n = count(*)" }
+          - type: transform
+            name: few
+            input: counted
+            config: { cxl: "", validations: [{ check: "n < 5", name: few }] }
+          - type: combine
+            name: pairs
+            input: { a: a, b: b }
+            config:
+              where: a.id == b.id
+              match: all
+              propagate_ck: driver
+              cxl: emit id = a.id
+          - { type: output, name: o1, input: all, config: { type: csv, path: all.csv } }
+          - { type: output, name: o2, input: few, config: { type: csv, path: few.csv } }
+          - { type: output, name: o3, input: pairs, config: { type: csv, path: pairs.csv } }
+        error_handling: { strategy: continue, dlq: { path: rejected.csv } }
+        """
+    )
+    assert ran.code == 2
+    _, *found = rows_of(workplace, "rejected.csv")
+    assert [(row[4], row[5]) for row in found] == [
+        ("1", "a"),
+        ("4", "a"),
+        ("5", "b"),
+        ("6", "rows"),
+        ("7", "a"),
+        ("10", "a"),
+        ("", "few"),
+    ]
+    assert workplace.read("few.csv") == "g,n\n2,4\n0,4\n"
+    assert workplace.read("pairs.csv").split() == ["id", "1", "2", "4", "7", "8"]
+    assert len(workplace.read("all.csv").split()) == 1 + 5 + 8
+
+
+def test_strategies(filled: Workplace) -> None:
+    ran = filled.run(handled("fail_fast", "path: o/rejected.csv"))
+    assert ran.code == 3
+    assert ran.message == (
+        "rows.csv, row 1: 'value' is not a number (NaN) while computing 'value', in 'checked'"
+    )
+    assert "strategy: continue" in ran.help
+    assert filled.files() == ["rows.csv", "things.json"]
+    ran = filled.run(handled("best_effort", "path: o/rejected.csv"))
+    assert (ran.code, len(rows_of(filled, "o/rejected.csv"))) == (2, 16)
+
+
+def test_parts_of_letters_can_be_left_out(filled: Workplace) -> None:
+    dlq = "path: o/r.csv, include_reason: false, include_source_row: {}, per_source: {}"
+    own = "{ things: { path: o/things.csv } }"
+    ran = filled.run(handled("continue", dlq.format("true", own)))
+    assert ran.code == 2
+    header, *found = rows_of(filled, "o/r.csv")
+    assert header[:9] == [*COLUMNS[:8], "id"]
+    assert {row[3] for row in found} == {"rows"}
+    assert len(found) == 12
+    header, *found = rows_of(filled, "o/things.csv")
+    assert header[:9] == [*COLUMNS[:8], "id"]
+    assert [row[3:6] for row in found] == [
+        ["things", "1", "quotients"],
+        ["things", "2", "sums"],
+        ["things", "4", "things"],
+    ]
+    assert ran.report
+    assert [(f.path.name, f.entries) for f in ran.report.dead_letter_files] == [
+        ("r.csv", 12),
+        ("things.csv", 3),
+    ]
+    ran = filled.run(handled("continue", dlq.format("false", "{}")), force=True)
+    assert (ran.code, rows_of(filled, "o/r.csv")[0]) == (2, COLUMNS[:8])
+
+
+def test_letters_without_a_file_are_logged(filled: Workplace) -> None:
+    ran = filled.run(handled("continue", "per_source: { things: { path: o/things.csv } }"))
+    assert ran.code == 2
+    assert ran.messages[1:3] == [
+        "warn checked: rejected: rows.csv row 1: nan_in_output_field: "
+        "'value' is not a number (NaN)",
+        "warn checked: rejected: rows.csv row 2: type_coercion_failure: division by zero",
+    ]
+    assert len(ran.messages) == 1 + 12
+    assert "o/things.csv" in filled.files()
+
+
+def test_no_file_without_letters(workplace: Workplace) -> None:
+    workplace.write(rows_csv=ROWS.splitlines()[0] + "\n", things_json="[]")
+    ran = workplace.run(handled("continue", "path: rejected.csv"))
+    assert ran.code == 0
+    assert "rejected.csv" not in workplace.files()
+
+
+# Limits
+
+
+SIMPLE = """
+    pipeline: {{ name: p }}
+    nodes:
+      - type: source
+        name: one
+        config: {{ type: csv, path: one.csv, schema: [{{ name: id, type: int }}] }}
+      - type: source
+        name: two
+        config: {{ type: csv, path: two.csv, schema: [{{ name: id, type: int }}] }}
+      - {{ type: merge, name: both, inputs: [one, two] }}
+      - {{ type: output, name: out, input: both, config: {{ type: csv, path: out.csv }} }}
+    error_handling: {{ strategy: continue, {} }}
+"""
+
+
+@pytest.mark.parametrize(
+    ("limits", "count", "message", "codes"),
+    [
+        ("", 0, "", []),
+        ("", 3, "", []),
+        ("", 2, "3 records were rejected, more than --error-threshold 2", []),
+        ("type_error_threshold: 0.3", 0, "", []),
+        (
+            "type_error_threshold: 0.25",
+            0,
+            "3 of 10 records were rejected, more than 'type_error_threshold: 0.25' allows",
+            [],
+        ),
+        (
+            "type_error_threshold: 0",
+            0,
+            "3 of 10 records were rejected, more than 'type_error_threshold: 0.0' allows",
+            [],
+        ),
+        ("dlq: { max_rate: 0.1 }", 0, "", []),
+        ("dlq: { max_rate: 0.31, min_records: 1 }", 0, "", []),
+        (
+            "dlq: { max_rate: 0.3, min_records: 10 }",
+            0,
+            "3 of 10 records were rejected, 'max_rate' is 0.3",
+            ["E316"],
+        ),
+        ("dlq: { max_rate: 0.3, min_records: 11 }", 0, "", []),
+        ("dlq: { per_source: { two: { max_rate: 0.41, min_records: 5 } } }", 0, "", []),
+        (
+            "dlq: { per_source: { two: { max_rate: 0.4, min_records: 5 } } }",
+            0,
+            "2 of 5 records of 'two' were rejected, 'max_rate' is 0.4",
+            ["E316"],
+        ),
+        ("dlq: { per_source: { two: { max_rate: 0.4, min_records: 6 } } }", 0, "", []),
+    ],
+)
+def test_limits(
+    workplace: Workplace, limits: str, count: int, message: str, codes: list[str]
+) -> None:
+    workplace.write(one_csv="id\n1\nx\n3\n4\n5\n", two_csv="id\n6\n7\ny\nz\n10\n")
+    ran = workplace.run(SIMPLE.format(limits), error_threshold=count)
+    assert (ran.code, ran.message, ran.codes) == (3 if message else 2, message, codes)
+    assert ("out.csv" in workplace.files()) == (not message)
+
+
+# Ends of runs
+
+
+def test_late_records(workplace: Workplace) -> None:
+    workplace.write(
+        clicks_csv="at,user\n2024-01-01T10:10:00,a\n2024-01-01T12:00:00,a\n"
+        "2024-01-01T10:59:00,b\n2024-01-01T12:30:00,b\n"
+    )
+    ran = workplace.run(
+        """
+        pipeline: { name: p }
+        nodes:
+          - type: source
+            name: clicks
+            config:
+              type: csv
+              path: clicks.csv
+              watermark: { column: at }
+              schema: [{ name: at, type: date_time }, { name: user, type: string }]
+          - type: aggregate
+            name: hourly
+            input: clicks
+            config:
+              time_window: { tumbling: { size: 1h } }
+              cxl: emit n = count(*)
+          - { type: output, name: out, input: hourly, config: { type: csv, path: out.csv } }
+        error_handling: { dlq: { path: late.csv } }
+        """
+    )
+    assert (ran.code, workplace.read("out.csv")) == (2, "n\n1\n2\n")
+    _, letter = rows_of(workplace, "late.csv")
+    assert letter[2:6] == ["clicks.csv", "clicks", "3", "time_window:hourly"]
+    assert letter[8] == "late_record"
+    assert letter[-2:] == ["2024-01-01T10:59:00", "b"]
+
+
+@pytest.mark.usefixtures("either_way")
+def test_a_miss_that_ends_the_run(workplace: Workplace) -> None:
+    workplace.write(one_csv="id\n1\n2\n3\n", two_csv="id\n1\n3\n", out_csv="old")
+    ran = workplace.run(
+        """
+        pipeline: { name: p }
+        nodes:
+          - type: source
+            name: one
+            config: { type: csv, path: one.csv, schema: [{ name: id, type: int }] }
+          - type: source
+            name: two
+            config: { type: csv, path: two.csv, schema: [{ name: id, type: int }] }
+          - type: combine
+            name: pairs
+            input: { one: one, two: two }
+            config:
+              where: one.id == two.id
+              on_miss: error
+              propagate_ck: driver
+              cxl: emit id = one.id
+          - { type: output, name: out, input: pairs, config: { type: csv, path: out.csv } }
+        error_handling: { strategy: continue, dlq: { path: rejected.csv } }
+        """,
+        force=True,
+    )
+    assert (ran.code, ran.codes) == (3, ["E319"])
+    assert ran.message == "one.csv, row 2: no record of 'two' matches, in 'pairs'"
+    assert "on_miss: null_fields" in ran.help
+    assert (workplace.read("out.csv"), len(workplace.files())) == ("old", 3)
+
+
+def test_sums_that_overflow(workplace: Workplace) -> None:
+    workplace.write(one_csv=f"g,n\na,{2**63 - 1}\nb,1\na,1\n")
+    ran = workplace.run(
+        """
+        pipeline: { name: p }
+        nodes:
+          - type: source
+            name: one
+            config:
+              type: csv
+              path: one.csv
+              schema: [{ name: g, type: string }, { name: n, type: int }]
+          - type: aggregate
+            name: sums
+            input: one
+            config: { group_by: [g], cxl: "emit total = sum(n)" }
+          - { type: output, name: out, input: sums, config: { type: csv, path: out.csv } }
+        error_handling: { strategy: continue, dlq: { path: rejected.csv } }
+        """
+    )
+    assert (ran.code, workplace.read("out.csv")) == (2, "g,total\nb,1\n")
+    _, letter = rows_of(workplace, "rejected.csv")
+    # No single record is to blame.
+    assert letter[2:9] == ["", "", "", "sums", "", "", "type_coercion_failure"]
+    assert letter[9:] == ["integer overflow in sum", "total", "", "", ""]
