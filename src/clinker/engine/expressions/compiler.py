@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime as dt
+import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Protocol
 
@@ -384,9 +385,15 @@ def _as_bool(operands: Sequence[Operand]) -> tuple[Sql, Type] | None:
     return (Sql(operand.text), BOOL) if operand.type.maybe(Kind.BOOL) else None
 
 
+_PLAIN_KEY = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
+
+
 def _item(container: Operand, index: Operand) -> str:
     if container.type.maybe(Kind.ARRAY):
         return f"get({container.text}, try_cast({index.text} AS INT))"
+    if index.is_literal and isinstance(index.value, str) and _PLAIN_KEY.fullmatch(index.value):
+        # Finds the key without reading the whole map; leaves are tagged, so nothing is lost.
+        return f"get_json_object({container.text}, '\\u0024.{index.value}')"
     return f"try_element_at(from_json({container.text}, 'MAP<STRING, STRING>'), {index.text})"
 
 

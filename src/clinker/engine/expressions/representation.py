@@ -250,7 +250,12 @@ def decoded(scope: Scope, text: str, target: Representation) -> str:
             return f"({text} = 'true')"
         case Kind.STRING:
             return f"substr({text}, 2)"
-        case Kind.INT | Kind.FLOAT:
-            return f"try_cast({text} AS {target.ddl})"
+        # Where a value is of another kind the cast must not even be tried: it would raise inside,
+        # which costs more than everything else together.
+        case Kind.INT:
+            return f"try_cast(if({text} RLIKE '^-?[0-9]+$', {text}, NULL) AS BIGINT)"
+        case Kind.FLOAT:
+            return f"try_cast(if({text} RLIKE '^-?[0-9IN]', {text}, NULL) AS DOUBLE)"
         case _:
-            return f"try_cast(substr({text}, 2) AS {target.ddl})"
+            moment = f"if(startswith({text}, '@'), substr({text}, 2), NULL)"
+            return f"try_cast({moment} AS {target.ddl})"
