@@ -1,4 +1,4 @@
-"""The SQL that `--explain` shows is made for every node of every example, and in a readable form."""
+"""The SQL that `--explain` shows is made for every node of every example."""
 
 from __future__ import annotations
 
