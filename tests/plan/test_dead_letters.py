@@ -30,7 +30,7 @@ def problems(text: str) -> list[str]:
 
 
 def test_without_settings_entries_are_only_logged() -> None:
-    assert settings("{}") == DeadLetters({"orders": None, "items": None}, None, {})
+    assert settings("{}") == DeadLetters({"orders": None, "items": None}, None, None, {})
 
 
 def test_a_source_with_a_queue_of_its_own() -> None:

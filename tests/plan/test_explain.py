@@ -16,8 +16,8 @@ import pytest
 
 from clinker.plan.compile import Plan, compile_pipeline
 from clinker.plan.explain import explain
-from clinker.plan.explain.facts import NodeSql
 from clinker.plan.explain.as_text import size
+from clinker.plan.explain.facts import NodeSql
 from clinker.plan.options import Options
 from tests.plan.compiling import brief
 
@@ -616,7 +616,8 @@ def test_the_sql_form_shows_what_the_engine_gives(tmp_path: Path) -> None:
 
 
 def test_explaining_needs_no_spark() -> None:
-    check = "import sys, clinker.plan.explain, clinker.engine.native; sys.exit('pyspark' in sys.modules)"
+    modules = "clinker.plan.explain, clinker.engine.native"
+    check = f"import sys, {modules}; sys.exit('pyspark' in sys.modules)"
     assert subprocess.run([sys.executable, "-c", check]).returncode == 0
 
 
