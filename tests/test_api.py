@@ -1,0 +1,79 @@
+"""Pipelines from Python."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+import clinker
+from clinker.engine.session.session import Session
+
+PIPELINE = """
+pipeline:
+  name: big
+  vars: { least: { type: int, default: 3 } }
+nodes:
+  - type: source
+    name: orders
+    config:
+      type: csv
+      path: orders.csv
+      schema: [{ name: id, type: int }, { name: amount, type: float }]
+  - type: transform
+    name: big
+    input: orders
+    config: { cxl: "filter id >= $vars.least\\nemit double = amount * 2.0" }
+  - { type: output, name: out, input: big, config: { type: csv, path: out.csv } }
+"""
+
+
+@pytest.fixture
+def pipeline(tmp_path: Path) -> Path:
+    (tmp_path / "orders.csv").write_text("id,amount\n1,1.5\n3,2.5\n5,x\n7,4\n")
+    path = tmp_path / "pipeline.yaml"
+    path.write_text(PIPELINE + "error_handling: { strategy: continue }\n")
+    return path
+
+
+def test_a_plan_runs_in_the_users_session(pipeline: Path, session: Session) -> None:
+    report = clinker.compile(pipeline).run(session.spark)
+    assert (report.counts.total, report.counts.written, report.counts.dlq) == (4, 2, 1)
+    written = (pipeline.parent / "out.csv").read_text()
+    assert written == "id,amount,double\n3,2.5,5\n7,4,8\n"
+    assert session.spark.range(1).count() == 1  # it is still open
+
+
+def test_variables_are_replaced(pipeline: Path, session: Session) -> None:
+    clinker.compile(pipeline, vars={"least": 7}).run(session.spark)
+    assert (pipeline.parent / "out.csv").read_text() == "id,amount,double\n7,4,8\n"
+
+
+@pytest.mark.parametrize(
+    ("given", "message"),
+    [({"leest": 1}, "did you mean 'least'"), ({"least": "x"}, "is of type int")],
+)
+def test_wrong_variables(pipeline: Path, given: dict[str, object], message: str) -> None:
+    with pytest.raises(ValueError, match=message):
+        clinker.compile(pipeline, vars=given)
+
+
+def test_a_node_is_a_dataframe(pipeline: Path, session: Session) -> None:
+    plan = clinker.compile(pipeline)
+    frame = plan.dataframe("big", session.spark)
+    assert frame.columns == ["id", "amount", "double"]
+    assert [tuple(row) for row in frame.where("id > 3").collect()] == [(7, 4.0, 8.0)]
+    with pytest.raises(ValueError, match="did you mean 'big'"):
+        plan.dataframe("bog", session.spark)
+
+
+def test_errors_are_shown_with_their_place(pipeline: Path) -> None:
+    pipeline.write_text(PIPELINE.replace("amount * 2.0", "amuont * 2.0"))
+    with pytest.raises(clinker.CompileError, match="did you mean 'amount'") as caught:
+        clinker.compile(pipeline)
+    assert caught.value.diagnostics
+    assert "pipeline.yaml:" in str(caught.value)
+
+
+def test_a_plan_is_explained(pipeline: Path) -> None:
+    assert "emit double" in clinker.compile(pipeline).explain("sql")
