@@ -5,9 +5,11 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from pyspark.sql import DataFrame
 
 import clinker
 from clinker.engine.session.session import Session
+from tests.docs.pages import Block, blocks
 
 PIPELINE = """
 pipeline:
@@ -77,3 +79,20 @@ def test_errors_are_shown_with_their_place(pipeline: Path) -> None:
 
 def test_a_plan_is_explained(pipeline: Path) -> None:
     assert "emit double" in clinker.compile(pipeline).explain("sql")
+
+
+@pytest.mark.parametrize("block", blocks("python"), ids=str)
+def test_what_the_documentation_shows_runs(
+    block: Block,
+    pipeline: Path,
+    session: Session,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    pipeline.rename(pipeline.with_name("orders.yaml"))
+    monkeypatch.chdir(pipeline.parent)
+    names: dict[str, object] = {"spark": session.spark}
+    exec(block.text, names)
+    assert capsys.readouterr().out == "1 records written\n"
+    assert isinstance(names["big"], DataFrame)
+    assert names["big"].count() == 1
