@@ -198,16 +198,29 @@ class _Rows:
                         nested.append(self._each(each, inner))
                     else:
                         self._simple(each, inner)
-                body = closed(_concatenated(nested) if nested else self._struct(inner))
                 failing = either(*inner.fails)
-                failing = closed(failing) if failing else None
+                tells_failure = failing is not None and self._is_only_block(statement)
+                made = _concatenated(nested) if nested else self._struct(inner)
+                if tells_failure:
+                    made = f"struct({made} AS record, coalesce({failing}, false) AS fails)"
+                body = closed(made)
+                failing = closed(failing) if failing and not tells_failure else failing
         finally:
             compiler.meta = meta
             compiler.variables.discard(statement.element)
+        records = f"transform({elements}, {variable} -> {body})"
+        if tells_failure:
+            # Both in one go: what the records and the failures share is computed once.
+            found = scope.bind(records)
+            emission.fails.append(scope.over(found, "exists", lambda x: f"{x}.fails"))
+            return scope.over(found, "transform", lambda x: f"{x}.record")
         if failing:
             emission.fails.append(f"exists({elements}, {variable} -> {failing})")
-        records = f"transform({elements}, {variable} -> {body})"
         return f"flatten({records})" if nested else records
+
+    def _is_only_block(self, statement: typed.EmitEach) -> bool:
+        every = [s for s in self.program.every_statement() if isinstance(s, typed.EmitEach)]
+        return every == [statement]
 
     def _elements(self, statement: typed.EmitEach, emission: _Emission) -> str:
         """The array a block goes through: never null."""

@@ -73,13 +73,45 @@ class _Frame:
 
     def closed(self, text: str) -> str:
         """A text that uses names of this lambda, with their values brought in."""
+        kept: dict[str, str] = {}
         for definition, name in reversed(self.names.items()):
-            uses = text.count(name)
+            uses = sum(each.count(name) for each in (text, *kept.values()))
             if uses == 1:
                 text = text.replace(name, f"({definition})")
+                kept = {n: each.replace(name, f"({definition})") for n, each in kept.items()}
             elif uses:
-                text = f"transform(array({definition}), {name} -> {text})[0]"
+                kept[name] = definition
+        for names in reversed(_by_need(kept)):
+            text = _let({name: kept[name] for name in names}, text)
         return text
+
+
+def _by_need(definitions: dict[str, str]) -> list[list[str]]:
+    """Names in groups, each of which needs earlier groups only."""
+    levels: dict[str, int] = {}
+    for name in reversed(definitions):
+        needs = [levels[n] for n in _NAME.findall(definitions[name]) if n in levels]
+        levels[name] = 1 + max(needs, default=-1)
+    groups: list[list[str]] = [[] for _ in range(1 + max(levels.values(), default=-1))]
+    for name, level in levels.items():
+        groups[level].append(name)
+    return groups
+
+
+def _let(definitions: dict[str, str], text: str) -> str:
+    """A text in which these names have values: they are the variables of a lambda around it."""
+    variable = next(iter(definitions))
+    if len(definitions) == 1:
+        return f"transform(array({definitions[variable]}), {variable} -> {text})[0]"
+    # One struct of them all: what counts is the number of lambdas.
+    fields = {name: f"f{name[2:-1]}" for name in definitions}
+    text = _NAME.sub(lambda found: _member(found[0], variable, fields), text)
+    made = ", ".join(f"{definition} AS {fields[name]}" for name, definition in definitions.items())
+    return f"transform(array(struct({made})), {variable} -> {text})[0]"
+
+
+def _member(name: str, variable: str, fields: dict[str, str]) -> str:
+    return f"{variable}.{fields[name]}" if name in fields else name
 
 
 class Scope:
