@@ -26,7 +26,9 @@ print("clean", flush=True)
 
 
 def started(before: str = "pass", cleanup: str = "pass", first: str = "") -> subprocess.Popen[str]:
-    script = first + _SCRIPT.format(before=before, cleanup=cleanup)
+    # Whoever runs the tests may ignore the end of the terminal, which a child would inherit.
+    heeding = "import signal; signal.signal(signal.SIGHUP, signal.SIG_DFL)\n"
+    script = heeding + first + _SCRIPT.format(before=before, cleanup=cleanup)
     process = subprocess.Popen([sys.executable, "-c", script], stdout=subprocess.PIPE, text=True)
     assert process.stdout
     assert process.stdout.readline() == "ready\n"
