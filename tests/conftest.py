@@ -1,16 +1,58 @@
-"""What tests of all parts share: one Spark session for the whole process."""
+"""What tests of all parts share: one Spark session for the whole process.
+
+With `--connect` it is a session of a Spark Connect server, which runs in a process of its own.
+"""
 
 from __future__ import annotations
 
+import subprocess
+import sys
 from collections.abc import Iterator
+from contextlib import contextmanager
 
 import pytest
 
 from clinker.engine.session import SessionSettings, open_session
 from clinker.engine.session.session import Session
 
+_MEMORY = 2 * 2**30
+_SERVER = f"""
+import socket, sys
+from clinker.engine.session import SessionSettings, open_session
+
+with socket.socket() as reserved:
+    reserved.bind(("127.0.0.1", 0))
+    port = reserved.getsockname()[1]
+conf = {{
+    "spark.plugins": "org.apache.spark.sql.connect.SparkConnectPlugin",
+    "spark.connect.grpc.binding.port": str(port),
+}}
+with open_session(SessionSettings(threads=2, memory_limit={_MEMORY}, spark_conf=conf)):
+    print(port, flush=True)
+    sys.stdin.read()
+"""
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption("--connect", action="store_true", help="run on a Spark Connect server")
+
+
+@contextmanager
+def _server() -> Iterator[str]:
+    process = subprocess.Popen(
+        [sys.executable, "-c", _SERVER], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+    )
+    with process:
+        assert process.stdout
+        yield f"sc://localhost:{int(process.stdout.readline())}"
+        process.communicate()
+
 
 @pytest.fixture(scope="session")
-def session() -> Iterator[Session]:
-    with open_session(SessionSettings(threads=2, memory_limit=2 * 2**30)) as opened:
-        yield opened
+def session(request: pytest.FixtureRequest) -> Iterator[Session]:
+    if request.config.getoption("--connect"):
+        with _server() as url, open_session(SessionSettings(remote=url)) as opened:
+            yield opened
+    else:
+        with open_session(SessionSettings(threads=2, memory_limit=_MEMORY)) as opened:
+            yield opened

@@ -127,8 +127,10 @@ def test_results_do_not_depend_on_how_the_work_is_divided(
     expected = results(folder, session, chunk=2**20)
     assert len(expected) == 5
     assert all(expected.values())
-    for partitions in (1, 2, 7):
-        session.spark.conf.set("spark.sql.shuffle.partitions", str(partitions))
+    usual = session.spark.conf.get("spark.sql.shuffle.partitions")
+    assert usual
+    for partitions in ("1", "2", "7", usual):
+        session.spark.conf.set("spark.sql.shuffle.partitions", partitions)
         assert results(folder, session, chunk=2**20) == expected
     # From here on the engine's workers read the files, in ever smaller pieces.
     monkeypatch.setattr(inputs, "SMALL_INPUT", 0)

@@ -13,7 +13,17 @@ from clinker.config.nodes import MergeNode
 from clinker.cxl.types import Type
 from clinker.engine.building import computed, recast
 from clinker.engine.expressions import Scope, literal
-from clinker.engine.flow import META, REJECT, WIDENED, Flow, origin_column, quoted, widened_column
+from clinker.engine.flow import (
+    META,
+    POSITION,
+    REJECT,
+    SOURCE,
+    WIDENED,
+    Flow,
+    origin_column,
+    quoted,
+    widened_column,
+)
 from clinker.engine.interleave import seeded_order
 from clinker.plan.planned import PlannedMerge
 
@@ -89,13 +99,10 @@ def _rank(flow: Flow) -> str:
 
 def _reordered(flow: Flow, order: dict[str, str]) -> Flow:
     """The flow under new order columns, given as SQL; the old ones go."""
-    kept = [name for name in flow.names if name not in flow.order or name in _IDENTITY]
+    kept = [name for name in flow.names if name not in flow.order or name == POSITION]
     texts = [f"{text} as {quoted(name)}" for name, text in order.items()]
     frame = flow.frame.selectExpr(*(quoted(n) for n in kept if n not in order), *texts)
     return replace(flow, frame=frame, order=tuple(order), is_ordered=False)
-
-
-_IDENTITY = ("$source", "$pos")
 
 
 # Columns
@@ -119,7 +126,7 @@ def _aligned(planned: PlannedMerge, inputs: Sequence[Flow]) -> list[Flow]:
             name: _recast(scope, name, flow.columns.get(name), type_)
             for name, type_ in columns.items()
         }
-        texts |= {name: quoted(name) for name in ("$source", "$pos", *flow.order)}
+        texts |= {name: quoted(name) for name in (SOURCE, POSITION, *flow.order)}
         texts |= {
             widened_column(name): quoted(widened_column(name))
             if name in flow.widened
