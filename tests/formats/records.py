@@ -13,9 +13,10 @@ from clinker.cxl.tagged import encode
 from clinker.cxl.types import Kind, Type
 from clinker.cxl.values import Value
 from clinker.formats.assembly import write_document
+from clinker.formats.read_spec import WIDENED
 from clinker.formats.renderer import renderer
 from clinker.formats.rendering import render_all
-from clinker.formats.writing import WIDENED, OutputColumn, WriteSpec, is_tagged
+from clinker.formats.writing import OutputColumn, WriteSpec, is_tagged
 
 Columns: TypeAlias = Mapping[str, tuple[Type, Sequence[Value]]]
 

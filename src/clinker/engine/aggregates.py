@@ -30,6 +30,7 @@ from clinker.engine.expressions import (
     literal,
     representation,
 )
+from clinker.engine.expressions.conditions import either
 from clinker.engine.expressions.frames import with_layers
 from clinker.engine.expressions.representation import is_of_kind
 from clinker.engine.expressions.rows import compile_row_program
@@ -39,7 +40,6 @@ from clinker.engine.partials import Partials, wrong_kind
 from clinker.engine.rejecting import (
     NO_REJECT,
     array_sql,
-    either,
     inputs_sql,
     nan_sql,
     read_expressions,

@@ -31,13 +31,13 @@ from clinker.engine.expressions import (
     convert,
     representation,
 )
+from clinker.engine.expressions.conditions import either
 from clinker.engine.expressions.frames import with_layers
 from clinker.engine.flow import REJECT, Flow, quoted, selection
 from clinker.engine.identity import identity_sql, order_sql
 from clinker.engine.partials import wrong_kind
 from clinker.engine.rejecting import (
     NO_REJECT,
-    either,
     inputs_array_sql,
     is_kept,
     read_expressions,

@@ -12,7 +12,7 @@ from pyspark.sql import DataFrame, SparkSession
 from clinker.config.nodes import TransformNode
 from clinker.cxl import typed
 from clinker.cxl.evaluate import DEFAULT_MAX_EXPANSION, Surroundings
-from clinker.cxl.types import ANY, Type
+from clinker.cxl.types import ANY, STRING, Type
 from clinker.engine.expressions import (
     Columns,
     Compiler,
@@ -118,10 +118,8 @@ def field_sql(flow: Flow, name: str) -> str:
     if name in flow.widened:
         return f"concat('\"', {quoted(widened_column(name))})"
     if flow.has_widened_map:
-        key = literal(name, ANY)
-        return (
-            f"try_element_at(from_json({quoted(WIDENED)}, 'MAP<STRING, STRING>'), substr({key}, 2))"
-        )
+        fields = f"from_json({quoted(WIDENED)}, 'MAP<STRING, STRING>')"
+        return f"try_element_at({fields}, {literal(name, STRING)})"
     return literal(None, ANY)
 
 

@@ -8,9 +8,9 @@ from clinker.config.nodes import TransformNode
 from clinker.cxl import typed
 from clinker.engine.building import Building, computed
 from clinker.engine.explaining import outgoing_explainer
+from clinker.engine.expressions.conditions import either
 from clinker.engine.flow import REJECT, Flow, quoted
 from clinker.engine.rejecting import (
-    either,
     inputs_sql,
     nan_sql,
     read_expressions,

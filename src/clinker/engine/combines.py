@@ -10,17 +10,17 @@ from pyspark.sql import functions as f
 from clinker.config.nodes import CombineNode
 from clinker.cxl import tagged
 from clinker.cxl.types import Type
-from clinker.engine.building import Building, recast
+from clinker.engine.building import Building, computed, recast
 from clinker.engine.explaining import program_explainer
 from clinker.engine.expressions import Compiler, Scope, representation
 from clinker.engine.expressions.compiler import map_key
+from clinker.engine.expressions.conditions import either
 from clinker.engine.expressions.frames import with_layers
 from clinker.engine.expressions.representation import json_fragment, text_literal
 from clinker.engine.expressions.rows import compile_row_program
 from clinker.engine.flow import META, REJECT, Flow, quoted, selection
 from clinker.engine.joins import Joined, JoinedInputs, column_of, join
 from clinker.engine.rejecting import (
-    either,
     inputs_sql,
     nan_sql,
     read_expressions,
@@ -33,7 +33,7 @@ from clinker.engine.rejecting import (
 from clinker.plan.planned import PlannedCombine
 
 MOST_COLLECTED = 10_000
-_FOUND = "$found"
+_FOUND, _KEEPS = "$found", "$keeps"
 NO_MATCH, TOO_MANY = "no_match", "expansion_limit_exceeded"
 
 
@@ -119,14 +119,10 @@ def _with_body(
         mark = rejecting(flow, fails, reject)
     if mark:
         hidden[REJECT] = mark
-    texts = [*columns.values(), *hidden.values(), *([stage.keeps] if stage.keeps else [])]
-    frame = with_layers(flow.frame, compiler.scope.layers(*texts))
-    keeps = {"$keeps": stage.keeps} if stage.keeps else {}
-    frame = frame.selectExpr(
-        *(f"{text} as {quoted(name)}" for name, text in {**columns, **hidden, **keeps}.items())
-    )
+    keeps = {_KEEPS: stage.keeps} if stage.keeps else {}
+    frame = computed(flow.frame, compiler.scope, [*{**columns, **hidden, **keeps}.items()])
     if keeps:
-        frame = frame.where(unless_rejected(quoted("$keeps"), mark is not None)).drop("$keeps")
+        frame = frame.where(unless_rejected(quoted(_KEEPS), mark is not None)).drop(_KEEPS)
     return replace(
         flow,
         frame=frame,
@@ -179,11 +175,10 @@ def _collected(
         *(f"{text} as {quoted(name)}" for name, text in {**columns, **hidden}.items()),
         f"size({quoted(_FOUND)}) as {quoted(_FOUND)}",
     )
-    types = dict[str, Type](planned.row.columns)
     collected = replace(
         flow,
         frame=result,
-        columns={name: types[name] for name in columns},
+        columns={name: planned.row.columns[name] for name in columns},
         origin=origin,
         is_ordered=False,
         is_small=all(given.is_small for given in inputs.values()),

@@ -11,20 +11,28 @@ from dataclasses import field, replace
 from pyspark.sql import DataFrame
 
 from clinker.cxl.types import Type
+from clinker.formats.read_spec import FILE_SHIFT, POSITION, REJECT, WIDENED
 from clinker.frozen import frozen
+
+__all__ = [
+    "FILE_SHIFT",
+    "META",
+    "POSITION",
+    "REJECT",
+    "SOURCE",
+    "WIDENED",
+    "Flow",
+    "file_number",
+    "origin_column",
+    "quoted",
+    "row_number",
+    "selection",
+    "widened_column",
+]
 
 SOURCE = "$source"
 """The number of the source a record was read by."""
-POSITION = "$pos"
-"""Where in the source: the number of the file and of the record in it."""
-REJECT = "$reject"
-"""Why a record left the flow; null while it is in it."""
-WIDENED = "$widened"
-"""Undeclared fields, as a tagged map; of CSV files a column each, `$widened.<name>`."""
 META = "$meta."
-
-FILE_SHIFT = 40
-"""A position holds the number of the file above this many bits for the record's number."""
 
 
 def quoted(name: str) -> str:

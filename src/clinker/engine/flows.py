@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Sequence
 
 from pyspark import StorageLevel
 
@@ -34,9 +34,9 @@ from clinker.plan.planned import (
 class Flows:
     """The flows of a run. Rejected records travel with the first reader of each node."""
 
-    def __init__(self, building: Building, inputs: Mapping[str, SourceInput]) -> None:
+    def __init__(self, building: Building, inputs: Sequence[SourceInput]) -> None:
         self._building = building
-        self._inputs = inputs
+        self._inputs = {source.name: source for source in inputs}
         self._flows: dict[str, Flow] = {}
         self._kept: list[Flow] = []
         graph = building.plan.graph

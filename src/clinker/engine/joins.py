@@ -20,10 +20,10 @@ from clinker.cxl.types import Kind, Type
 from clinker.engine.building import Building, computed, recast
 from clinker.engine.explaining import expressions_explainer
 from clinker.engine.expressions import Compiler, Scope, literal, representation
+from clinker.engine.expressions.conditions import either
 from clinker.engine.flow import REJECT, Flow, quoted, selection
 from clinker.engine.identity import identity_sql
 from clinker.engine.rejecting import (
-    either,
     inputs_sql,
     read_expressions,
     reads_of,

@@ -25,10 +25,10 @@ from clinker.engine.flow import (
     widened_column,
 )
 from clinker.engine.interleave import seeded_order
+from clinker.engine.rejecting import NO_REJECT
 from clinker.plan.planned import PlannedMerge
 
 _INPUT, _TURN = "$input", "$turn"
-_REJECT_TYPE = "struct<stage: int, inputs: string, origin: string>"
 
 
 def merge(spark: SparkSession, planned: PlannedMerge, inputs: Sequence[Flow]) -> Flow:
@@ -141,7 +141,7 @@ def _aligned(planned: PlannedMerge, inputs: Sequence[Flow]) -> list[Flow]:
             column, own = flow.origin.get(name, (None, None))
             texts[origin_column(name)] = _recast(scope, column, own, type_)
         if has_rejects:
-            texts[REJECT] = quoted(REJECT) if flow.has_rejects else f"cast(null as {_REJECT_TYPE})"
+            texts[REJECT] = quoted(REJECT) if flow.has_rejects else NO_REJECT
         frame = computed(flow.frame, scope, list(texts.items()))
         aligned.append(
             replace(

@@ -26,6 +26,7 @@ from clinker.engine.flow import (
 )
 from clinker.engine.inputs import SourceInput
 from clinker.engine.ordering import sort_sql
+from clinker.engine.rejecting import unless_rejected
 from clinker.engine.report import Exit, Identity, RunError
 from clinker.formats.assembly import existing_file
 from clinker.formats.publication import Target
@@ -63,11 +64,6 @@ class Written:
     """Whether it writes a file for each input file."""
     keys_from_records: bool
     """Whether the names of its last columns depend on what the records hold."""
-
-    @property
-    def config(self) -> OutputConfig:
-        assert isinstance(self.unit.node, OutputNode)
-        return self.unit.node.config
 
 
 def written(building: Building, planned: PlannedOutput, flow: Flow) -> Written:
@@ -121,9 +117,7 @@ def _sorted(flow: Flow, keys: Sequence[SortKey]) -> Flow:
     frame = flow.frame
     for name in dropped:
         test = f"{field_sql(flow, name)} is not null"
-        frame = frame.where(
-            f"({quoted(REJECT)} is not null or {test})" if flow.has_rejects else test
-        )
+        frame = frame.where(unless_rejected(test, flow.has_rejects))
     return replace(flow, frame=frame.orderBy(*sort_sql(flow, keys)), is_ordered=True)
 
 

@@ -25,8 +25,7 @@ from clinker.engine.flow import (
 )
 from clinker.engine.system import is_per_record
 
-REJECT_DDL = "struct<stage: int, inputs: string, origin: string>"
-NO_REJECT = f"cast(null as {REJECT_DDL})"
+NO_REJECT = "cast(null as struct<stage: int, inputs: string, origin: string>)"
 
 
 def read_expressions(expressions: Iterable[typed.Expr]) -> list[typed.Field | typed.System]:
@@ -116,12 +115,6 @@ def rejecting(flow: Flow, fails: str | None, reject: str) -> str:
         return quoted(REJECT) if flow.has_rejects else NO_REJECT
     new = f"if(({fails}) <=> true, {reject}, {NO_REJECT})"
     return f"coalesce({quoted(REJECT)}, {new})" if flow.has_rejects else new
-
-
-def either(*fails: str | None) -> str | None:
-    """Where any of these fails."""
-    texts = list(dict.fromkeys(text for text in fails if text))
-    return " or ".join(f"({text})" for text in texts) or None
 
 
 def unless_rejected(test: str, has_rejects: bool) -> str:

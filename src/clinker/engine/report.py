@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 import enum
-import os
-import time
 from collections.abc import Mapping, Sequence
 from dataclasses import field
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import TypeAlias
-from uuid import UUID
 
 from clinker.diagnostics import Diagnostic
+from clinker.formats.uuid7 import Uuid7Source
 from clinker.frozen import frozen
 
 
@@ -41,13 +39,11 @@ class Identity:
 
 def identify(batch_id: str | None) -> Identity:
     """The identity of a run that starts now."""
-    return Identity(execution_id=_uuid7(), batch_id=batch_id or _uuid7(), started=datetime.now(UTC))
-
-
-def _uuid7() -> str:
-    """A UUID that begins with the time in milliseconds, so that later ones sort behind."""
-    number = time.time_ns() // 1_000_000 << 80 | int.from_bytes(os.urandom(10))
-    return str(UUID(int=number & ~(0xF << 76 | 0x3 << 62) | 0x7 << 76 | 0x2 << 62))
+    ids = Uuid7Source()
+    own = str(ids.next())
+    return Identity(
+        execution_id=own, batch_id=batch_id or str(ids.next()), started=datetime.now(UTC)
+    )
 
 
 @frozen(kw_only=True)

@@ -149,7 +149,7 @@ class _Run:
         files = {source.name: [file.name for file in source.files] for source in self.inputs}
         system = SystemValues(self.plan, self.identity, files)
         building = Building(self.plan, spark, system, self.stages, self.observer, wide_sums)
-        flows = Flows(building, {source.name: source for source in self.inputs})
+        flows = Flows(building, self.inputs)
         announce(building, "before_transform")
         with ExitStack() as cleaning:
             cleaning.callback(flows.release)
@@ -297,5 +297,5 @@ def node_frame(plan: Plan, node: str, spark: SparkSession) -> DataFrame:
     files = {source.name: [file.name for file in source.files] for source in inputs}
     system = SystemValues(plan, identity, files)
     building = Building(plan, adopt(spark).spark, system, stages, Quiet())
-    flow = Flows(building, {source.name: source for source in inputs}).of(node)
+    flow = Flows(building, inputs).of(node)
     return flow.without_rejects().frame.selectExpr(*selection(flow.columns))

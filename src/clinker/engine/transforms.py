@@ -9,7 +9,6 @@ from pyspark.sql import DataFrame
 from pyspark.sql import functions as f
 
 from clinker.config.nodes import TransformNode
-from clinker.cxl import typed
 from clinker.cxl.types import Type
 from clinker.engine.analytic_windows import Windowed, windowed
 from clinker.engine.building import Building, computed, recast
@@ -34,7 +33,7 @@ from clinker.engine.rejecting import (
 from clinker.engine.window_reasons import windowed_explainer
 from clinker.plan.planned import PlannedTransform
 
-_RANK, _RECORD, _IDENTITY = "$rank", "$record", "$identity:"
+_RANK, _RECORD = "$rank", "$record"
 
 
 def transform(
@@ -50,25 +49,22 @@ def transform(
     compiler = building.compiler(planned.unit, flow)
     if windows:
         compiler.results = windows.results
-    outgoing = apply_program(
-        building, planned, flow, compiler, planned.program, node.config.max_expansion, windows
-    )
+    row = compile_row_program(planned.program, compiler, node.config.max_expansion)
+    outgoing = _applied(building, planned, flow, compiler, row, windows)
     leaving = checked(building, planned, outgoing)
     building.messages.extend(messages_of(building, planned, flow, leaving, compiler.results))
     return leaving
 
 
-def apply_program(
+def _applied(
     building: Building,
     planned: PlannedTransform,
     flow: Flow,
     compiler: Compiler,
-    program: typed.Program,
-    max_expansion: int,
-    windows: Windowed | None = None,
+    row: RowSql,
+    windows: Windowed | None,
 ) -> Flow:
     """The records that a program makes of a flow's: overlaid, filtered, fanned out."""
-    row = compile_row_program(program, compiler, max_expansion)
     mark = _mark(building, planned, flow, compiler, row, windows)
     identities = dict(_identities(flow, compiler, row))
     texts = [*row.texts(), *([mark] if mark else []), *identities.values()]
@@ -86,7 +82,7 @@ def apply_program(
             frame = _first_of_each(frame, flow, keys, has_rejects)
             is_ordered = False
     kept = replace(flow, frame=frame, has_rejects=has_rejects, is_ordered=is_ordered)
-    return _outgoing(planned, kept, compiler, program, row)
+    return _outgoing(planned, kept, compiler, row)
 
 
 def _mark(
@@ -104,7 +100,6 @@ def _mark(
     read = read_expressions(program.expressions())
     known = building.surroundings(planned.unit, program.expressions())
     fields = building.compiler(planned.unit, flow, compiler.scope)
-    inputs = inputs_sql(fields, read)
     if windows:
         explain = windowed_explainer(program, reads_of(read), known, windows.restored)
         results = array_sql(compiler.scope, windows.read)
@@ -112,6 +107,7 @@ def _mark(
         inputs = array_sql(compiler.scope, [(record, TAGGED), (results, TAGGED)])
     else:
         explain = program_explainer(program, reads_of(read), known)
+        inputs = inputs_sql(fields, read)
     stage = building.stage(planned.unit, explain)
     return reject_sql(flow, stage, inputs)
 
@@ -151,9 +147,9 @@ def _outgoing(
     planned: PlannedTransform,
     flow: Flow,
     compiler: Compiler,
-    program: typed.Program,
     row: RowSql,
 ) -> Flow:
+    program = planned.program
     order = flow.order
     frame = flow.frame
     emitted, meta = dict(row.values), dict(row.meta)

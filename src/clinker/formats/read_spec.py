@@ -12,8 +12,11 @@ from clinker.cxl.types import SCHEMA_TYPES, Kind, Type
 from clinker.frozen import frozen
 
 POSITION = "$pos"
+"""The column that says where in its source a record stands: which file, and where in it."""
 REJECT = "$reject"
+"""The column that says why a record is rejected; null while it is not."""
 WIDENED = "$widened"
+"""The column of undeclared fields, a tagged map; of CSV files a column each, `$widened.<name>`."""
 FILE_SHIFT = 40
 """A record's position is its file's index shifted by this, plus its number in the file."""
 

@@ -18,10 +18,8 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from clinker.cxl.types import MAP, Kind, Type
+from clinker.formats.read_spec import WIDENED
 from clinker.frozen import frozen
-
-WIDENED = "$widened"
-"""The column that holds a record's undeclared fields: a tagged map."""
 
 IfExists: TypeAlias = Literal["error", "overwrite", "unique_suffix"]
 Offsets: TypeAlias = npt.NDArray[np.int64]
