@@ -14,7 +14,8 @@ from hypothesis import strategies as st
 
 from clinker.cxl.tagged import decode, encode
 from clinker.cxl.types import SCHEMA_TYPES
-from clinker.formats.coercion import Coerced, Coercion, tagged
+from clinker.formats.coercion import Coerced, Coercion
+from clinker.formats.tagging import tagged
 
 UNFIT = "unfit"
 

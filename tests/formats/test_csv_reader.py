@@ -11,7 +11,8 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from clinker.formats import csv_cells, encodings
+from clinker.cxl.tagged import encode
+from clinker.formats import csv_cells, csv_reader, encodings
 from clinker.formats.csv_splits import RecordScanner
 from clinker.formats.reading import CsvDialect, FormatError
 from tests.formats.reading import (
@@ -196,11 +197,25 @@ def test_values_that_do_not_fit_reject_their_record(tmp_path: Path) -> None:
     assert [r["$pos"] for r in (good, both, amount, required, absent)] == [1, 2, 3, 4, 5]
 
 
-def test_origin_shows_columns_that_are_not_delivered(tmp_path: Path) -> None:
+def test_origin_shows_columns_that_are_not_delivered(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(csv_reader, "_SCAN_BYTES", 5)
     spec = spec_of(CsvDialect(), {"a": "int", "b": "int"}, needed=["a"], undeclared="drop")
-    good, bad = read(tmp_path, spec, b"a,b,x\n1,2,3\nx,y,z\n")
-    assert values([good]) == [{"a": 1}]
-    assert origin(bad) == {"a": "x", "b": "y", "x": "z"}
+    content = b'a,b,x\n1,2,3\nx,y,z\n\n"4","\n,",\n"v",5\n6,7,8\nw,"\r\n",9'
+    records = read(tmp_path, spec, content)
+    assert [r["a"] for r in records] == [1, None, 4, None, 6, None]
+    assert [origin(r) for r in records if r["$reject"]] == [
+        {"a": "x", "b": "y", "x": "z"},
+        {"a": "v", "b": "5"},
+        {"a": "w", "b": "\r\n", "x": "9"},
+    ]
+
+
+def test_origin_with_control_characters(tmp_path: Path) -> None:
+    (record,) = read(tmp_path, spec_of(CsvDialect(), {"a": "int"}), b"a,b\n\x1f,\\u001f\x02\n")
+    assert origin(record) == {"a": "\x1f", "b": "\\u001f\x02"}
+    assert record["$reject"]["origin"] == encode(origin(record))
 
 
 def test_rows_with_too_few_or_too_many_cells_are_rejected(tmp_path: Path) -> None:
@@ -351,13 +366,16 @@ def test_splits_do_not_change_what_is_read(
     text = "a,b\n" + text
     content = text.encode(encoding)
     rows, is_open = _rows(text)
-    spec = spec_of(CsvDialect(has_header=has_header, encoding=encoding), {"a": "int", "b": "any"})
+    dialect = CsvDialect(has_header=has_header, encoding=encoding)
+    spec = spec_of(dialect, {"a": "int", "b": "any"})
     if is_open:
         with pytest.raises(FormatError, match="never closed"):
             inventory_of(directory, spec, content, split_bytes=split_bytes)
         return
     whole = read(directory, spec, content)
     assert read(directory, spec, content, split_bytes=split_bytes) == whole
+    less = read(directory, spec_of(dialect, {"a": "int"}, undeclared="drop"), content)
+    assert [r["$reject"] for r in less] == [r["$reject"] for r in whole]
     assert [r["$pos"] for r in whole] == list(range(1, len(whole) + 1))
     names = ["a", "b"] if has_header else ["$widened.col_0", "$widened.col_1"]
     expected = rows[1:] if has_header else rows

@@ -23,9 +23,9 @@ from clinker.cxl.sql import Operand, Sql
 from clinker.cxl.types import ANY, INT, Kind, Type
 from clinker.engine.aggregate_reasons import EXAMPLE_KINDS, group_explainer, record_explainer
 from clinker.engine.building import Building, computed, recast
+from clinker.engine.carried import carried_sql
 from clinker.engine.expressions import (
     Compiler,
-    Representation,
     Scope,
     literal,
     representation,
@@ -39,7 +39,6 @@ from clinker.engine.identity import identity_sql
 from clinker.engine.partials import Partials, wrong_kind
 from clinker.engine.rejecting import (
     NO_REJECT,
-    array_sql,
     inputs_sql,
     nan_sql,
     read_expressions,
@@ -194,10 +193,10 @@ class _Aggregation:
         needs_wide = [sql.needs_wide for sql in results.values() if sql.needs_wide]
         mark: str | None = None
         if fails:
-            read = [(shown[key.name], representation(key.type)) for key in self.keys]
-            read += [(sql.text, representation(c.type)) for c, sql in results.items()]
-            read += [(text, representation(INT)) for text in how_failed]
-            mark = self._group_reject(compiler.scope, fails, read)
+            read = [(shown[key.name], key.type) for key in self.keys]
+            read += [(sql.text, call.type) for call, sql in results.items()]
+            read += [(text, INT) for text in how_failed]
+            mark = self._group_reject(fails, read)
         if needs_wide:
             mark = f"if(({' or '.join(needs_wide)}) <=> true, {ASK_FOR_WIDE}, {mark or NO_REJECT})"
         if records.has_rejects:
@@ -214,6 +213,7 @@ class _Aggregation:
             sources=records.sources,
             is_small=records.is_small,
             has_rejects=mark is not None,
+            borders=() if self.has_windows else records.borders,
         )
 
     def _results(self, partials: Partials) -> dict[typed.Aggregate, AggregateSql]:
@@ -284,15 +284,14 @@ class _Aggregation:
             failures += fails, nan_sql(operand.text, own)
         return {name: columns[name] for name in wanted}, either(*failures)
 
-    def _group_reject(
-        self, scope: Scope, fails: str, read: Sequence[tuple[str, Representation]]
-    ) -> str:
+    def _group_reject(self, fails: str, read: Sequence[tuple[str, Type]]) -> str:
         known = self.building.surroundings(self.unit, (e.value for e in self.emits))
         names = [key.name for key in self.keys]
         explain = group_explainer(self.emits, names, self.calls, known)
         stage = self.building.stage(self.unit, explain)
         nowhere = replace(self.flow, origin={}, widened=(), has_widened_map=False)
-        reject = reject_sql(nowhere, stage, array_sql(scope, read))
+        inputs = carried_sql((str(place), *given) for place, given in enumerate(read))
+        reject = reject_sql(nowhere, stage, inputs)
         return f"if(({fails}) <=> true, {reject}, {NO_REJECT})"
 
 

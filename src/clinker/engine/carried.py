@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import datetime as dt
 from collections.abc import Callable, Iterable, Mapping
-from typing import Any
+from typing import Any, TypeAlias
 
 import orjson
 
@@ -43,11 +43,12 @@ def is_carried(text: str) -> bool:
 
 def carried_values(text: str) -> dict[str, Value]:
     """The values of such a text, by name."""
-    found: dict[str, Value] = {}
-    for key, value in orjson.loads(text[len(MARK) :]).items():
-        code, _, name = key.partition(":")
-        found[name] = _read(code, value)
-    return found
+    return _read_all(text, _VALUES)
+
+
+def carried_leaves(text: str) -> dict[str, Any]:
+    """What the JSON of a tagged map has in place of these values, by name."""
+    return _read_all(text, _LEAVES)
 
 
 def _code(form: Representation) -> str:
@@ -57,20 +58,30 @@ def _code(form: Representation) -> str:
     return form.ddl if form.kind else _TAGGED
 
 
-def _read(code: str, value: Any) -> Value:
+_Readers: TypeAlias = Mapping[str, Callable[[Any], Any]]
+
+
+def _read_all(text: str, readers: _Readers) -> dict[str, Any]:
+    found = {}
+    for key, value in orjson.loads(text[len(MARK) :]).items():
+        code, _, name = key.partition(":")
+        found[name] = _read(code, value, readers)
+    return found
+
+
+def _read(code: str, value: Any, readers: _Readers) -> Any:
     if value is None:
         return None
     if code.startswith(_ARRAY):
-        return [_read(code[len(_ARRAY) :], item) for item in value]
-    return _READERS[code](value)
+        return [_read(code[len(_ARRAY) :], item, readers) for item in value]
+    return readers[code](value)
 
 
-def _same(value: Any) -> Value:
-    read: Value = value
-    return read
+def _same(value: Any) -> Any:
+    return value
 
 
-_READERS: Mapping[str, Callable[[Any], Value]] = {
+_VALUES: _Readers = {
     "BOOLEAN": _same,
     "BIGINT": _same,
     "DOUBLE": float,
@@ -78,4 +89,13 @@ _READERS: Mapping[str, Callable[[Any], Value]] = {
     "DATE": dt.date.fromisoformat,
     "TIMESTAMP_NTZ": dt.datetime.fromisoformat,
     _TAGGED: tagged.decode,
+}
+_LEAVES: _Readers = {
+    "BOOLEAN": _same,
+    "BIGINT": _same,
+    "DOUBLE": lambda number: tagged.encode(float(number)),
+    "STRING": lambda text: tagged.STRING + text,
+    "DATE": lambda text: tagged.MOMENT + text,
+    "TIMESTAMP_NTZ": lambda text: tagged.MOMENT + text.removesuffix(".000000"),
+    _TAGGED: lambda text: orjson.loads(text) if text[0] in "[{" else text,
 }

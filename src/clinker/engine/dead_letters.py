@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
+from functools import lru_cache
+from pathlib import Path
 from typing import Any
 
+import numpy as np
 import orjson
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -13,15 +15,20 @@ import pyarrow.compute as pc
 from clinker.config.error_handling import SourceDlq
 from clinker.config.nodes import CombineNode, SourceNode
 from clinker.cxl.ast import TraceLevel
-from clinker.cxl.tagged import encode
 from clinker.diagnostics import Diagnostic, Label
-from clinker.engine.carried import carried_values, is_carried
+from clinker.engine.carried import carried_leaves, is_carried
+from clinker.engine.collecting import REJECTS
 from clinker.engine.flow import FILE_SHIFT, POSITION, SOURCE, WIDENED
 from clinker.engine.inputs import SourceInput
 from clinker.engine.observer import Observer
 from clinker.engine.report import Counts, DeadLetterFile, Exit, RunError
-from clinker.engine.stages import WIDE_SUMS, Stages
-from clinker.formats.dead_letter_file import DeadLetter, stage_dead_letters
+from clinker.engine.stages import WIDE_SUMS, Reason, Stage, Stages
+from clinker.formats.dead_letter_file import (
+    LETTERS_AT_ONCE,
+    DeadLetter,
+    DeadLetters,
+    stage_dead_letters,
+)
 from clinker.formats.publication import Publication, Target
 from clinker.frozen import frozen
 from clinker.plan.compile import Plan
@@ -29,6 +36,8 @@ from clinker.plan.dead_letters import Limit
 
 LATE_RECORD = "late_record"
 _ROW_MASK = (1 << FILE_SHIFT) - 1
+_REMEMBERED = 1 << 14
+"""How many explanations are kept, for records that were rejected alike."""
 
 
 class WideSumsNeeded(Exception):
@@ -39,72 +48,118 @@ class WideSumsNeeded(Exception):
 class Rejected:
     """All rejected records of a run, in the order of sources, files and rows."""
 
-    letters: Sequence[DeadLetter]
-    by_source: Mapping[str, int]
+    letters: DeadLetters
     is_fatal: Sequence[bool]
     """For each letter, whether its stage ends the run under every strategy."""
 
     @property
     def records(self) -> int:
         """How many source records were rejected, however often."""
-        places = {
-            (letter.source_name, letter.source_file, letter.source_row) for letter in self.letters
-        }
-        return len(places)
+        places = self.letters.columns.select(["source_name", "source_file", "source_row"])
+        plain = places.cast(pa.schema([(n, pa.string()) for n in places.column_names]))
+        return len(plain.group_by(plain.column_names, use_threads=False).aggregate([]))
+
+    @property
+    def by_source(self) -> Mapping[str, int]:
+        return self._counted("source_name")
 
     @property
     def categories(self) -> Mapping[str, int]:
-        return Counter(letter.category for letter in self.letters)
+        return self._counted("category")
+
+    def _counted(self, column: str) -> Mapping[str, int]:
+        """How often each value of a column occurs, in the order of their first letters."""
+        counts = pc.value_counts(self.letters.columns[column].cast(pa.string()))
+        return {count["values"]: count["counts"] for count in counts.to_pylist()}
 
 
 def explained(
     tables: Sequence[pa.Table], stages: Stages, inputs: Sequence[SourceInput]
 ) -> Rejected:
     """The rejected records with their reasons."""
-    letters: list[DeadLetter] = []
-    fatal: list[bool] = []
-    for row in _in_order(tables):
-        if row["stage"] == WIDE_SUMS:
-            raise WideSumsNeeded
-        stage = stages[row["stage"]]
-        reason = stages.reason(row["stage"], row["inputs"])
-        source = inputs[row[SOURCE]] if row[SOURCE] is not None else None
-        position = row[POSITION] or 0
-        letters.append(
-            DeadLetter(
-                source_file=source.files[position >> FILE_SHIFT].name if source else "",
-                source_name=source.name if source else "",
-                source_row=position & _ROW_MASK if source else None,
-                stage=stage.node,
-                route=stage.branch,
-                trigger=reason.rule,
-                category=reason.category,
-                detail=reason.detail,
-                field=reason.field,
-                value=reason.value,
-                origin=_source_fields(row["origin"]),
-            )
-        )
-        fatal.append(stage.is_fatal)
-    return Rejected(letters, Counter(letter.source_name for letter in letters), fatal)
+    table = _in_order(tables)
+    if pc.index(table["stage"], WIDE_SUMS).as_py() >= 0:
+        raise WideSumsNeeded
+    causes = _Causes(stages)
+    which: list[int] = []
+    origins: list[pa.Array] = []
+    for batch in table.to_batches(max_chunksize=LETTERS_AT_ONCE):
+        which += map(causes.number, batch["stage"].to_pylist(), batch["inputs"].to_pylist())
+        origins.append(pa.array(map(_source_fields, batch["origin"].to_pylist()), pa.string()))
+    columns = {
+        **_places(table, inputs),
+        **{name: _repeated(which, values) for name, values in causes.columns().items()},
+        "origin": pa.chunked_array(origins, pa.string()),
+    }
+    fatal = [stage.is_fatal for stage, _ in causes.found]
+    letters = DeadLetters(pa.table(columns).select(DeadLetter._fields))
+    return Rejected(letters, [fatal[number] for number in which])
+
+
+class _Causes:
+    """The stages that rejected records and their reasons, each pair of them once."""
+
+    def __init__(self, stages: Stages) -> None:
+        self._stages = stages
+        self._numbers: dict[tuple[int, Reason], int] = {}
+        self.number = lru_cache(_REMEMBERED)(self._number)
+
+    @property
+    def found(self) -> list[tuple[Stage, Reason]]:
+        return [(self._stages[stage], reason) for stage, reason in self._numbers]
+
+    def columns(self) -> dict[str, list[str]]:
+        """What dead letters show of each."""
+        return {
+            "stage": [stage.node for stage, _ in self.found],
+            "route": [stage.branch for stage, _ in self.found],
+            "trigger": [reason.rule for _, reason in self.found],
+            "category": [reason.category for _, reason in self.found],
+            "detail": [reason.detail for _, reason in self.found],
+            "field": [reason.field for _, reason in self.found],
+            "value": [reason.value for _, reason in self.found],
+        }
+
+    def _number(self, stage: int, inputs: str) -> int:
+        """Which of them it was that rejected a record of which the stage had read `inputs`."""
+        cause = stage, self._stages.reason(stage, inputs)
+        return self._numbers.setdefault(cause, len(self._numbers))
+
+
+def _places(table: pa.Table, inputs: Sequence[SourceInput]) -> dict[str, pa.Array]:
+    """Where the records stand; those of groups stand nowhere."""
+    sources = np.asarray(table[SOURCE].fill_null(len(inputs)))
+    positions = np.asarray(table[POSITION].fill_null(0))
+    is_nowhere = sources == len(inputs)
+    files = [file.name for source in inputs for file in source.files]
+    first_files = np.cumsum([0, *(len(source.files) for source in inputs)])
+    file_numbers = first_files[sources] + (positions >> FILE_SHIFT)
+    return {
+        "source_file": _repeated(np.where(is_nowhere, len(files), file_numbers), [*files, ""]),
+        "source_name": _repeated(sources, [*(source.name for source in inputs), ""]),
+        "source_row": pa.array(positions & _ROW_MASK, mask=is_nowhere),
+    }
+
+
+def _repeated(which: Any, values: Sequence[str]) -> pa.Array:
+    return pa.DictionaryArray.from_arrays(
+        pa.array(which, pa.int32()), pa.array(values, pa.string())
+    )
 
 
 def _source_fields(origin: str | None) -> str | None:
     """The fields of a record as its source read them, as a tagged map."""
     if origin is None or not is_carried(origin):
         return origin
-    fields = carried_values(origin)
-    widened = fields.pop(WIDENED, None)
-    return encode({**fields, **(widened if isinstance(widened, dict) else {})})
+    fields = carried_leaves(origin)
+    widened = fields.pop(WIDENED, None) or {}
+    return orjson.dumps({**fields, **widened}).decode()
 
 
-def _in_order(tables: Sequence[pa.Table]) -> Iterator[dict[str, Any]]:
-    if not tables:
-        return
-    table = pa.concat_tables(tables)
+def _in_order(tables: Sequence[pa.Table]) -> pa.Table:
+    table = pa.concat_tables([REJECTS.empty_table(), *tables])
     keys = [(name, "ascending") for name in (SOURCE, POSITION, "stage", "inputs")]
-    for batch in table.take(pc.sort_indices(table, keys)).to_batches():
-        yield from batch.to_pylist()
+    return table.take(pc.sort_indices(table, keys))
 
 
 # Limits
@@ -190,14 +245,12 @@ def stage_files(
 ) -> list[DeadLetterFile]:
     """Stage the dead-letter files, each with the letters of its sources."""
     dlq = plan.pipeline.error_handling.dlq
-    paths = plan.dead_letters.paths
     columns = _source_columns(rejected, inputs) if dlq.include_source_row else []
-    common = plan.dead_letters.common_path
     found: list[DeadLetterFile] = []
-    for path in dict.fromkeys([*paths.values(), common]):
+    for path in dict.fromkeys([*plan.dead_letters.paths.values(), plan.dead_letters.common_path]):
         if path is None:
             continue
-        letters = (x for x in rejected.letters if paths.get(x.source_name, common) == path)
+        letters = _letters_to(path, plan, rejected)
         target = Target(path=path, if_exists="overwrite")
         entries = stage_dead_letters(
             publication,
@@ -220,16 +273,22 @@ def _source_columns(rejected: Rejected, inputs: Sequence[SourceInput]) -> list[s
         if isinstance(source.unit.node, SourceNode)
         for column in source.unit.node.config.schema_columns
     }
-    for letter in rejected.letters:
-        if letter.origin:
-            columns.update(dict.fromkeys(orjson.loads(letter.origin)))
+    for batch in rejected.letters.batches():
+        for origin in filter(None, batch["origin"].to_pylist()):
+            columns.update(dict.fromkeys(orjson.loads(origin)))
     return list(columns)
 
 
 def log_unfiled(plan: Plan, rejected: Rejected, observer: Observer) -> None:
     """Tell about letters that no file takes."""
-    for letter in rejected.letters:
-        if plan.dead_letters.paths.get(letter.source_name, plan.dead_letters.common_path) is None:
-            where = f"{letter.source_file} row {letter.source_row}: " if letter.source_name else ""
-            text = f"rejected: {where}{letter.category}: {letter.detail}"
-            observer.logged(TraceLevel.WARN, text, letter.stage)
+    for letter in _letters_to(None, plan, rejected):
+        where = f"{letter.source_file} row {letter.source_row}: " if letter.source_name else ""
+        text = f"rejected: {where}{letter.category}: {letter.detail}"
+        observer.logged(TraceLevel.WARN, text, letter.stage)
+
+
+def _letters_to(path: Path | None, plan: Plan, rejected: Rejected) -> DeadLetters:
+    """The letters that go to a file, or to none."""
+    paths, common = plan.dead_letters.paths, plan.dead_letters.common_path
+    sources = [name for name in rejected.by_source if paths.get(name, common) == path]
+    return rejected.letters.of_sources(sources)

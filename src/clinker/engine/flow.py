@@ -5,10 +5,11 @@ User columns keep their names; what the engine adds begins with `$`, which no us
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import field, replace
 
 from pyspark.sql import DataFrame
+from pyspark.sql import functions as f
 
 from clinker.cxl.types import Type
 from clinker.formats.read_spec import FILE_SHIFT, POSITION, REJECT, WIDENED
@@ -72,6 +73,8 @@ class Flow:
     origin: Mapping[str, tuple[str, Type]] = field(default_factory=dict)
     """The fields as their source read them: the column that still holds each of them."""
     has_rejects: bool = True
+    borders: tuple[int, ...] = ()
+    """Values of the first order column that cut the flow into parts of similar size, if known."""
 
     @property
     def hidden(self) -> tuple[str, ...]:
@@ -110,8 +113,24 @@ class Flow:
         """The same records, standing in their order."""
         if self.is_ordered:
             return self
-        frame = self.frame.orderBy(*(quoted(name) for name in self.order))
-        return replace(self, frame=frame, is_ordered=True)
+        order = selection(self.order)
+        if not (self.is_small or self.borders):
+            return replace(self, frame=self.frame.orderBy(*order), is_ordered=True)
+        # Where the parts of the order are known, the engine need not compute all to find them.
+        borders = () if self.is_small else self.borders
+        part = _part_sql(order[0], borders)
+        parts = self.frame.repartitionById(len(borders) + 1, f.expr(part))
+        return replace(self, frame=parts.sortWithinPartitions(*order), is_ordered=True)
+
+
+def _part_sql(place: str, borders: Sequence[int], first: int = 0) -> str:
+    """The number of the part that a place is in."""
+    if not borders:
+        return str(first)
+    middle = len(borders) // 2
+    below = _part_sql(place, borders[:middle], first)
+    above = _part_sql(place, borders[middle + 1 :], first + middle + 1)
+    return f"if({place} >= {borders[middle]}L, {above}, {below})"
 
 
 def widened_column(name: str) -> str:

@@ -32,7 +32,7 @@ from clinker.plan.graph import Unit
 
 SMALL_INPUT = 32 * 2**20
 """What the driver reads by itself, in bytes; starting workers for less costs more than it gains."""
-SPLIT_SIZE = 8 * 2**20
+SPLIT_SIZE = 16 * 2**20
 """Small enough that all cores end at about the same time, in bytes."""
 
 

@@ -102,7 +102,7 @@ def _reordered(flow: Flow, order: dict[str, str]) -> Flow:
     kept = [name for name in flow.names if name not in flow.order or name == POSITION]
     texts = [f"{text} as {quoted(name)}" for name, text in order.items()]
     frame = flow.frame.selectExpr(*(quoted(n) for n in kept if n not in order), *texts)
-    return replace(flow, frame=frame, order=tuple(order), is_ordered=False)
+    return replace(flow, frame=frame, order=tuple(order), is_ordered=False, borders=())
 
 
 # Columns

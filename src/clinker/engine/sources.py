@@ -7,8 +7,13 @@ from clinker.engine.building import Building
 from clinker.engine.flow import POSITION, REJECT, SOURCE, Flow, quoted
 from clinker.engine.inputs import SourceInput
 from clinker.engine.scan import local_frame, scan
-from clinker.formats.reading import JsonDialect
+from clinker.formats.reading import Inventory, JsonDialect
 from clinker.plan.planned import PlannedSource
+
+_PART_BYTES = 64 * 2**20
+_MOST_PARTS = 64
+"""Records whose order was lost are sorted in parts of that size, at most so many: the SQL that
+tells them apart must not grow too long."""
 
 
 def source(building: Building, planned: PlannedSource, given: SourceInput) -> Flow:
@@ -37,4 +42,18 @@ def source(building: Building, planned: PlannedSource, given: SourceInput) -> Fl
         has_widened_map=has_map,
         origin={name: (name, type_) for name, type_ in columns.items()},
         has_rejects=has_rejects,
+        borders=_borders(given.inventory),
     )
+
+
+def _borders(inventory: Inventory) -> tuple[int, ...]:
+    """Positions that cut the records into parts of similar size."""
+    size = max(_PART_BYTES, sum(split.size for split in inventory.splits) // _MOST_PARTS)
+    borders: list[int] = []
+    held = 0
+    for split in inventory.splits:
+        if held >= size:
+            borders.append(split.file.position(split.first_row))
+            held = 0
+        held += split.size
+    return tuple(borders)

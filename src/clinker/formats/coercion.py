@@ -8,7 +8,7 @@ marked, since it rejects its record and not the file.
 from __future__ import annotations
 
 import datetime as dt
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from itertools import chain
 from typing import Any
@@ -23,8 +23,9 @@ from clinker.cxl import strftime
 from clinker.cxl.builtins.conversion import try_float, try_int
 from clinker.cxl.tagged import encode
 from clinker.cxl.types import NUMERIC, Kind, Type
-from clinker.cxl.values import MAX_INT, MIN_INT, Value
+from clinker.cxl.values import MAX_INT, MIN_INT
 from clinker.formats.read_spec import arrow_type
+from clinker.formats.tagging import Unfit, tagged, tagged_column, tagged_lists
 from clinker.frozen import frozen
 
 Mask = npt.NDArray[np.bool_]
@@ -39,25 +40,12 @@ _BOOLS = {"true": True, "yes": True, "1": True, "on": True} | {
     "off": False,
 }
 
-# What Arrow reads as we do. Years below 1000 and numbers of 19 digits need a closer look.
-_PLAIN_INT = r"^-?[0-9]{1,18}$"
-_PLAIN_FLOAT = r"^[+-]?([0-9]+(\.[0-9]*)?|\.[0-9]+)([eE][+-]?[0-9]+)?$"
-_PLAIN_DATE = r"^[1-9][0-9]{3}-[0-9]{2}-[0-9]{2}$"
-_PLAIN_DATETIME = (
-    r"^[1-9][0-9]{3}-[0-9]{2}-[0-9]{2}[T ][0-9]{2}:[0-9]{2}:[0-9]{2}(\.[0-9]{1,6})?Z?$"
-)
 # Texts that are their own tagged form, the latter up to zeros at the end: so few digits always
 # come back from a float unchanged.
 _CANONICAL_INT = r"^(0|-?[1-9][0-9]{0,17})$"
 _CANONICAL_FLOAT = r"^-?(0|[1-9][0-9]{0,6})\.[0-9]{1,8}$"
 
-_INT_BYTES = b"-0123456789"
-_FLOAT_BYTES = b"+-.0123456789Ee"
 _LONGEST_PLAIN_INT = 18
-
-
-class Unfit(Exception):
-    """A value that has no counterpart in the declared type."""
 
 
 @frozen
@@ -83,13 +71,13 @@ class Coercion:
             case Kind.STRING:
                 return Coerced(cells)
             case Kind.INT:
-                return self._by_cast(_without_empty(cells), _PLAIN_INT, _cast_ints)
+                return self._by_cast(_without_empty(cells), _PLAIN_INT)
             case Kind.FLOAT:
-                return self._by_cast(_without_empty(cells), _PLAIN_FLOAT, _cast_floats)
+                return self._by_cast(_without_empty(cells), _PLAIN_FLOAT)
             case Kind.DATE if self._date_patterns[0].text == _ISO_DATE:
-                return self._by_cast(_without_empty(cells), _PLAIN_DATE, _cast_dates)
+                return self._by_cast(_without_empty(cells), _PLAIN_DATE)
             case Kind.DATETIME if not any(p.gives_datetime for p in self._patterns):
-                return self._by_cast(_without_empty(cells), _PLAIN_DATETIME, _cast_datetimes)
+                return self._by_cast(_without_empty(cells), _PLAIN_DATETIME)
             case NUMERIC.kinds:
                 return self._numbers(_without_empty(cells))
             case Kind.BOOL | Kind.DATE | Kind.DATETIME | Kind.ARRAY | Kind.MAP:
@@ -98,19 +86,22 @@ class Coercion:
                 texts = _without_empty(cells)
                 return Coerced(pc.binary_join_element_wise('"', texts, ""))
 
-    def _by_cast(
-        self, texts: pa.Array, plain: str, cast: Callable[[pa.Array], pa.Array | None]
-    ) -> Coerced:
-        """Arrow's cast where all texts are plain, otherwise on those that are."""
-        values = cast(texts)
-        if values is not None:
+    def _by_cast(self, texts: pa.Array, plain: _Plain) -> Coerced:
+        """Arrow's cast, on all texts but the odd ones."""
+        for odd in plain.odd_ones(texts):
+            values = plain.cast(texts if odd is None else pc.if_else(odd, None, texts))
+            if values is not None:
+                return Coerced(values) if odd is None else self._with_odd(values, texts, odd)
+        return self._by_distinct(texts)  # the 31st of February, for instance
+
+    def _with_odd(self, values: pa.Array, texts: pa.Array, odd: Mask) -> Coerced:
+        rest = self._by_distinct(texts.filter(odd))
+        values = pc.replace_with_mask(values, odd, rest.values)
+        if rest.unfit is None:
             return Coerced(values)
-        is_plain = pc.match_substring_regex(texts, plain)
-        values = cast(pc.if_else(is_plain, texts, None))
-        if values is None:  # the 31st of February, for instance
-            return self._by_distinct(texts)
-        rest = self._by_distinct(pc.if_else(is_plain, None, texts))
-        return Coerced(pc.coalesce(values, rest.values), rest.unfit)
+        unfit = odd.copy()
+        unfit[odd] = rest.unfit
+        return Coerced(values, unfit)
 
     def _numbers(self, texts: pa.Array) -> Coerced:
         is_int = pc.match_substring_regex(texts, _CANONICAL_INT)
@@ -139,7 +130,23 @@ class Coercion:
             return Coerced(pa.array(values, self._held_type))
         if kinds == {str} and self._kinds in _READ_FROM_TEXT:
             return self.column_from_text(pa.array(values, pa.string()))
-        return self._one_by_one(values)
+        try:
+            return self._at_once(values, kinds)
+        except Unfit:  # nested too deeply
+            return self._one_by_one(values)
+
+    def _at_once(self, values: Sequence[Any], kinds: set[type]) -> Coerced:
+        """Tagged texts as one column, all else one by one."""
+        if self._hold is tagged:
+            return Coerced(tagged_column(values))
+        if self._kinds not in _NESTED:
+            return self._one_by_one(values)
+        kind, convert = _NESTED[self._kinds]
+        if kinds <= {kind}:
+            return Coerced(convert(values))
+        fitting = convert([value if type(value) is kind else None for value in values])
+        others = self._one_by_one([None if type(value) is kind else value for value in values])
+        return Coerced(pc.coalesce(fitting, others.values), others.unfit)
 
     def _one_by_one(self, values: Sequence[Any]) -> Coerced:
         hold = self._hold
@@ -210,63 +217,15 @@ _AS_THEY_ARE: dict[Kind, set[type]] = {
     Kind.FLOAT: {float},
     Kind.BOOL: {bool},
 }
+_NESTED: dict[Kind, tuple[type, Callable[[Sequence[Any]], pa.Array]]] = {
+    Kind.ARRAY: (list, tagged_lists),
+    Kind.MAP: (dict, tagged_column),
+}
 _READ_FROM_TEXT = {Kind.INT, Kind.FLOAT, Kind.BOOL, Kind.DATE, Kind.DATETIME, NUMERIC.kinds}
 
 
 def _fits(values: Sequence[Any], kinds: set[type]) -> bool:
     return int not in kinds or max(filter(None, values), default=0) <= MAX_INT
-
-
-def tagged(value: Any) -> str | None:
-    """The tagged text of a value as JSON has it: what `encode` gives, but quickly.
-
-    An int outside 64 bits is a float. Unfit if it is nested too deeply to be written again.
-    """
-    kind = type(value)
-    if kind is str:
-        return '"' + value  # type: ignore[no-any-return]
-    if kind is not dict and kind is not list:
-        return encode(_leaf(value))
-    try:
-        text = orjson.dumps(_with_tagged_leaves(value)).decode()
-    except (RecursionError, orjson.JSONEncodeError):
-        raise Unfit from None
-    # Control characters have their own form.
-    return encode(_with_floats(value)) if "\\u00" in text else text
-
-
-def _with_tagged_leaves(value: Any) -> Any:
-    if type(value) is dict:
-        return {
-            key: '"' + item if type(item) is str else _tagged_leaf(item)
-            for key, item in value.items()
-        }
-    return ['"' + item if type(item) is str else _tagged_leaf(item) for item in value]
-
-
-def _tagged_leaf(value: Any) -> Any:
-    kind = type(value)
-    if (kind is int and MIN_INT <= value <= MAX_INT) or kind is bool or value is None:
-        return value
-    if kind is dict or kind is list:
-        return _with_tagged_leaves(value)
-    if kind is float and "e" not in (digits := repr(value)):  # JSON has no infinities
-        return digits
-    return encode(_leaf(value))
-
-
-def _leaf(value: Any) -> Any:
-    return float(value) if type(value) is int and not MIN_INT <= value <= MAX_INT else value
-
-
-def _with_floats(value: Any) -> Value:
-    match value:
-        case list():
-            return [_with_floats(item) for item in value]
-        case dict():
-            return {key: _with_floats(item) for key, item in value.items()}
-        case _:
-            return _leaf(value)  # type: ignore[no-any-return]
 
 
 # Columns of text
@@ -279,17 +238,31 @@ def _without_empty(cells: pa.Array) -> pa.Array:
     return pc.if_else(pc.equal(lengths, 0), None, cells) if shortest == 0 else cells
 
 
+@frozen(eq=False)
+class _Plain:
+    """What Arrow reads as we do."""
+
+    cast: Callable[[pa.Array], pa.Array | None]
+    pattern: str
+    characters: bytes = b""
+    """If there are any, all that Arrow reads of texts of these characters, it reads as we do."""
+
+    def odd_ones(self, texts: pa.Array) -> Iterator[Mask | None]:
+        """Where texts are written in another way, None if nowhere; a quick look comes first."""
+        if self.characters:
+            yield _with_others(texts, self.characters)
+        is_plain = pc.match_substring_regex(texts, self.pattern)
+        odd = ~np.asarray(is_plain.fill_null(True))
+        yield odd if odd.any() else None
+
+
 def _cast_ints(texts: pa.Array) -> pa.Array | None:
-    # Arrow also reads hexadecimal numbers.
     longest = pc.max(pc.binary_length(texts)).as_py() or 0
-    if longest > _LONGEST_PLAIN_INT or not _consists_of(texts, _INT_BYTES):
-        return None
-    return _cast(texts, pa.int64())
+    return _cast(texts, pa.int64()) if longest <= _LONGEST_PLAIN_INT else None
 
 
 def _cast_floats(texts: pa.Array) -> pa.Array | None:
-    # Arrow also reads `nan(1)`, and our words for infinity are many.
-    return _cast(texts, pa.float64()) if _consists_of(texts, _FLOAT_BYTES) else None
+    return _cast(texts, pa.float64())
 
 
 def _cast_dates(texts: pa.Array) -> pa.Array | None:
@@ -305,8 +278,6 @@ def _cast_dates(texts: pa.Array) -> pa.Array | None:
 
 
 def _cast_datetimes(texts: pa.Array) -> pa.Array | None:
-    if pc.all(pc.match_substring_regex(texts, _PLAIN_DATETIME)).as_py() is False:
-        return None
     return _cast(pc.ascii_rtrim(texts, "Z"), pa.timestamp("us"))
 
 
@@ -317,16 +288,35 @@ def _cast(texts: pa.Array, target: pa.DataType) -> pa.Array | None:
         return None
 
 
-def _consists_of(texts: pa.Array, characters: bytes) -> bool:
-    """Whether no other character occurs in a column."""
+def _with_others(texts: pa.Array, characters: bytes) -> Mask | None:
+    """Where a text has other characters than these, None if nowhere: a look at its bytes."""
     _, offsets, data = texts.buffers()
     if data is None:
-        return True
-    ends = np.frombuffer(offsets, np.int32)[[texts.offset, texts.offset + len(texts)]]
-    used = np.frombuffer(data, np.uint8)[slice(*ends)]
-    allowed = np.zeros(256, np.bool_)
-    allowed[list(characters)] = True
-    return bool(allowed[used].all())
+        return None
+    bounds = np.frombuffer(offsets, np.int32)[texts.offset : texts.offset + len(texts) + 1]
+    is_other = np.ones(256, np.bool_)
+    is_other[list(characters)] = False
+    others = np.flatnonzero(is_other[np.frombuffer(data, np.uint8)[bounds[0] : bounds[-1]]])
+    if not len(others):
+        return None
+    found = np.zeros(len(texts), np.bool_)
+    found[np.searchsorted(bounds, bounds[0] + others, side="right") - 1] = True
+    return found
+
+
+# Years below 1000 and numbers of 19 digits need a closer look. Arrow also reads hexadecimal
+# numbers and `nan(1)`, and our words for infinity are many.
+_PLAIN_INT = _Plain(_cast_ints, r"^-?[0-9]{1,18}$", b"-0123456789")
+_PLAIN_FLOAT = _Plain(
+    _cast_floats,
+    r"^[+-]?([0-9]+(\.[0-9]*)?|\.[0-9]+)([eE][+-]?[0-9]+)?$",
+    b"+-.0123456789Ee",
+)
+_PLAIN_DATE = _Plain(_cast_dates, r"^[1-9][0-9]{3}-[0-9]{2}-[0-9]{2}$", b"-0123456789")
+_PLAIN_DATETIME = _Plain(
+    _cast_datetimes,
+    r"^[1-9][0-9]{3}-[0-9]{2}-[0-9]{2}[T ][0-9]{2}:[0-9]{2}:[0-9]{2}(\.[0-9]{1,6})?Z?$",
+)
 
 
 # Single values

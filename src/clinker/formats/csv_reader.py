@@ -30,6 +30,8 @@ from clinker.formats.rejecting import Rejection, assemble, find_rejections, miss
 from clinker.frozen import frozen
 
 _BATCH_RECORDS = 1 << 16
+_SCAN_BYTES = 1 << 16
+"""So little that what is computed of it stays in the cache of the processor."""
 
 
 # Taking inventory
@@ -260,7 +262,8 @@ class _Conversion:
         """All cells of rejected records, also of columns that are not delivered."""
         every = list(self._places.values())
         if self._wanted != every:
-            rows = self._reader.rows(text, len(self._header), every)
+            rows = self._reader.rows(self._only(text, rejected), len(self._header), every)
+            rejected = range(len(rejected))
         cells = pa.table(list(rows.columns), list(self._places))
         origins: list[dict[str, Value]] = cells.take(pa.array(rejected)).to_pylist()
         ragged = {row.at: row for row in rows.ragged}
@@ -268,3 +271,13 @@ class _Conversion:
             if row := ragged.get(at):
                 origins[place] = dict(zip(self._header, self._reader.cells(row.text), strict=False))
         return origins
+
+    def _only(self, text: bytes, records: Sequence[int]) -> bytes:
+        """The text of some of the records in a text."""
+        scanner = self._reader.scanner()
+        ends = [
+            start + 1 + scanner.record_ends(text[start : start + _SCAN_BYTES])
+            for start in range(0, len(text), _SCAN_BYTES)
+        ]
+        bounds = np.concatenate(([0], *ends, [len(text)]))
+        return b"".join(text[bounds[at] : bounds[at + 1]] for at in records)

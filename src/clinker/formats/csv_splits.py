@@ -42,17 +42,16 @@ class RecordScanner:
         newlines = codes == _LF
         if b"\r" in block:
             newlines |= codes == _CR
-        ends = newlines.copy()
-        ends[1:] &= ~newlines[:-1]
-        if self._last in (_LF, _CR):
-            ends[0] = False
+        ends = np.flatnonzero(newlines)
+        before = -1 if self._last in (_LF, _CR) else -2
+        ends = ends[np.diff(ends, prepend=before) > 1]
         if bytes((self._quote,)) in block:
-            ends &= ~self._inside(codes, newlines)
+            ends = ends[~self._inside(codes, newlines)[ends]]
         else:
             self._last_closes = False
-            ends &= not self.in_quotes
+            ends = ends[:0] if self.in_quotes else ends
         self._last = block[-1]
-        return np.flatnonzero(ends)
+        return ends
 
     def _inside(self, codes: Codes, newlines: Mask) -> Mask:
         """The bytes inside quotes, the opening quote being one of them and the closing one not."""

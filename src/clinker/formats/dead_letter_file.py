@@ -3,83 +3,114 @@
 from __future__ import annotations
 
 import datetime as dt
-import re
-from collections.abc import Iterable, Iterator, Sequence
-from itertools import chain
-from typing import Any
+from collections.abc import Iterator, Sequence
+from typing import Any, NamedTuple
 
 import orjson
+import pyarrow as pa
+import pyarrow.compute as pc
 
-from clinker.cxl.tagged import decode
+from clinker.cxl.tagged import STRING, decode
 from clinker.cxl.values import datetime_text, text_of
+from clinker.formats.csv_writer import CsvCells
 from clinker.formats.json_texts import nested_json
 from clinker.formats.publication import Publication, Target
+from clinker.formats.texts import text_bytes
 from clinker.formats.uuid7 import Uuid7Source
 from clinker.frozen import frozen
 
-_COLUMNS = (
-    "_cxl_dlq_id",
-    "_cxl_dlq_timestamp",
-    "_cxl_dlq_source_file",
-    "_cxl_dlq_source_name",
-    "_cxl_dlq_source_row",
-    "_cxl_dlq_stage",
-    "_cxl_dlq_route",
-    "_cxl_dlq_trigger",
-)
-_REASON_COLUMNS = (
-    "_cxl_dlq_error_category",
-    "_cxl_dlq_error_detail",
-    "_cxl_dlq_triggering_field",
-    "_cxl_dlq_triggering_value",
-)
-_NEEDS_QUOTES = re.compile('[,"\r\n]')
+LETTERS_AT_ONCE = 1 << 13
+"""How many letters are taken out of their columns at a time."""
+_PLACE_COLUMNS = {
+    "_cxl_dlq_source_file": "source_file",
+    "_cxl_dlq_source_name": "source_name",
+    "_cxl_dlq_source_row": "source_row",
+    "_cxl_dlq_stage": "stage",
+    "_cxl_dlq_route": "route",
+    "_cxl_dlq_trigger": "trigger",
+}
+_REASON_COLUMNS = {
+    "_cxl_dlq_error_category": "category",
+    "_cxl_dlq_error_detail": "detail",
+    "_cxl_dlq_triggering_field": "field",
+    "_cxl_dlq_triggering_value": "value",
+}
 
 
-@frozen(kw_only=True)
-class DeadLetter:
+class DeadLetter(NamedTuple):
     """A rejected record."""
 
     source_file: str
     source_name: str
     source_row: int | None
     stage: str
-    route: str = ""
-    trigger: str = ""
+    route: str
+    trigger: str
     category: str
     detail: str
-    field: str = ""
-    value: str = ""
+    field: str
+    value: str
     origin: str | None
     """The fields as they came from the source: a tagged map."""
+
+
+@frozen(eq=False)
+class DeadLetters:
+    """Rejected records, held in columns since they can be many."""
+
+    columns: pa.Table
+    """One for each field of a letter; those whose values repeat may be dictionaries."""
+
+    def __len__(self) -> int:
+        return len(self.columns)
+
+    def __iter__(self) -> Iterator[DeadLetter]:
+        for batch in self.batches():
+            yield from map(DeadLetter, *(batch[name].to_pylist() for name in DeadLetter._fields))
+
+    def batches(self) -> Iterator[pa.RecordBatch]:
+        """All columns with their values in place."""
+        for batch in self.columns.to_batches(max_chunksize=LETTERS_AT_ONCE):
+            yield batch.cast(_PLAIN)
+
+    def of_sources(self, names: Sequence[str]) -> DeadLetters:
+        """The letters about records of some sources."""
+        chosen = pc.is_in(self.columns["source_name"].cast(pa.string()), pa.array(names, pa.string()))
+        return DeadLetters(self.columns.filter(chosen))
+
+
+_PLAIN = pa.schema(
+    [(name, pa.int64() if name == "source_row" else pa.string()) for name in DeadLetter._fields]
+)
 
 
 def stage_dead_letters(
     publication: Publication,
     target: Target,
-    letters: Iterable[DeadLetter],
+    letters: DeadLetters,
     *,
     source_columns: Sequence[str],
     include_reason: bool,
     include_source_row: bool,
 ) -> int:
     """Stage the file, unless there are no letters; the number of letters."""
-    remaining = iter(letters)
-    first = next(remaining, None)
-    if first is None:
+    if not letters:
         return 0
-    reasons = _REASON_COLUMNS if include_reason else ()
+    shown = _PLACE_COLUMNS | (_REASON_COLUMNS if include_reason else {})
     fields = source_columns if include_source_row else ()
     ids = Uuid7Source()
+    header = ["_cxl_dlq_id", "_cxl_dlq_timestamp", *shown, *fields]
     with publication.stage(target) as file:
-        file.write(_line([*_COLUMNS, *reasons, *fields]))
-        for letter in chain([first], remaining):
-            cells = [str(ids.next()), _now(), *_place(letter)]
-            if include_reason:
-                cells += (letter.category, letter.detail, letter.field, letter.value)
-            cells += _fields(letter.origin, fields)
-            file.write(_line(cells))
-            file.records += 1
+        file.write(_lines([pa.array([name]) for name in header]))
+        for batch in letters.batches():
+            cells = [
+                pa.array(ids.texts(len(batch))),
+                pa.array([_now() for _ in range(len(batch))]),
+                *(pc.cast(batch[name], pa.string()) for name in shown.values()),
+                *_field_texts(batch["origin"], fields),
+            ]
+            file.write(_lines(cells))
+            file.records += len(batch)
         return file.records
 
 
@@ -87,34 +118,26 @@ def _now() -> str:
     return dt.datetime.now(dt.UTC).isoformat(timespec="microseconds")
 
 
-def _place(letter: DeadLetter) -> tuple[str, ...]:
-    row = "" if letter.source_row is None else str(letter.source_row)
-    return (
-        letter.source_file,
-        letter.source_name,
-        row,
-        letter.stage,
-        letter.route,
-        letter.trigger,
-    )
+def _field_texts(origins: pa.StringArray, names: Sequence[str]) -> Iterator[pa.StringArray]:
+    if not names:
+        return
+    records = [orjson.loads(origin) if origin else {} for origin in origins.to_pylist()]
+    for name in names:
+        yield pa.array([_field_text(record.get(name)) for record in records], pa.string())
 
 
-def _fields(origin: str | None, names: Sequence[str]) -> Iterator[str]:
-    values = orjson.loads(origin) if origin and names else {}
-    return (_field_text(values.get(name)) for name in names)
-
-
-def _field_text(tagged: Any) -> str:
+def _field_text(tagged: Any) -> str | None:
     """What a cell shows of what a tagged map holds under a key."""
+    if tagged is None:
+        return None
+    if isinstance(tagged, str) and tagged.startswith(STRING):
+        return tagged[len(STRING) :]
     if isinstance(tagged, list | dict):
         return nested_json(tagged)
     value = decode(tagged) if isinstance(tagged, str) else tagged
     return datetime_text(value, "T") if isinstance(value, dt.datetime) else text_of(value)
 
 
-def _line(cells: Iterable[str]) -> bytes:
-    return (",".join(map(_cell, cells)) + "\n").encode()
-
-
-def _cell(text: str) -> str:
-    return '"' + text.replace('"', '""') + '"' if _NEEDS_QUOTES.search(text) else text
+def _lines(cells: Sequence[pa.StringArray]) -> bytes:
+    form = CsvCells(",")
+    return text_bytes(form.lines([form.quoted(texts) for texts in cells], len(cells[0])))

@@ -12,7 +12,7 @@ import numpy as np
 import orjson
 import pyarrow as pa
 
-from clinker.formats.coercion import Coercion, Unfit, tagged
+from clinker.formats.coercion import Coercion
 from clinker.formats.encodings import opened, text_start
 from clinker.formats.json_records import (
     Record,
@@ -35,10 +35,13 @@ from clinker.formats.read_spec import (
     delivered_schema,
 )
 from clinker.formats.rejecting import assemble, find_rejections, missing_columns
+from clinker.formats.tagging import Unfit, tagged_column
 from clinker.frozen import frozen
 
 _BLOCK_BYTES = 1 << 20
-_BATCH_RECORDS = 1 << 13
+_CACHED_RECORDS = 1 << 10
+"""How many records are converted at a time: what they are made of should stay in the cache."""
+_BATCH_PARTS = 8
 _BLANK = 0x20
 _ONLY_UTF8 = "JSON files are UTF-8; convert it"
 _LF = 10
@@ -186,22 +189,30 @@ def read_split(
     spec: ReadSpec, dialect: JsonDialect, inventory: Inventory, split: Split
 ) -> Iterator[pa.RecordBatch]:
     """The records of a split in their order, the rejected ones among them."""
-    path = split.file.path
+    parts = _small_batches(spec, dialect, inventory, split)
+    while some := list(islice(parts, _BATCH_PARTS)):
+        yield from pa.Table.from_batches(some).combine_chunks().to_batches()
+
+
+def _small_batches(
+    spec: ReadSpec, dialect: JsonDialect, inventory: Inventory, split: Split
+) -> Iterator[pa.RecordBatch]:
     records = _records(spec, dialect, inventory, split)
     conversion = _Conversion(spec, inventory.schema, split.file)
     row = split.first_row
     while True:
         with _uncollected():
-            found = list(islice(records, _BATCH_RECORDS))
+            found = list(islice(records, _CACHED_RECORDS))
             if not found:
                 return
             try:
                 batch = conversion.batch(found, row)
             except (RecursionError, TypeError, Unfit):
-                _refuse_nested(found, row, path)
+                _refuse_nested(found, row, split.file.path)
                 raise
+            row += len(found)
+            del found  # what is left when the collection begins again is looked through
         yield batch
-        row += len(found)
 
 
 def count_records(spec: ReadSpec, dialect: JsonDialect, inventory: Inventory, split: Split) -> int:
@@ -279,10 +290,8 @@ class _Conversion:
         if self._spec.undeclared == "reject":
             self._refuse_undeclared(records, first_row)
         elif self._spec.undeclared == "keep":
-            values[WIDENED] = pa.array(
-                [tagged(rest) if rest else None for rest in map(self._undeclared, records)],
-                pa.string(),
-            )
+            rests = map(self._undeclared, records)
+            values[WIDENED] = tagged_column([rest or None for rest in rests])
         return assemble(
             self._spec,
             self._schema,

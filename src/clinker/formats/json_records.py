@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import chain
 from typing import Any, TypeAlias
 
@@ -12,6 +12,7 @@ from clinker.formats.encodings import opened
 from clinker.formats.read_spec import ArrayPath, FormatError, JsonDialect, JsonForm
 
 Record: TypeAlias = dict[str, Any]
+_BLOCK_BYTES = 1 << 15
 _KINDS = {list: "an array", str: "a text", bool: "a boolean", type(None): "null"}
 
 
@@ -53,9 +54,36 @@ def _is_json(text: bytes) -> bool:
 
 def line_records(data: bytes, start: int, path: str) -> Iterator[Record]:
     """The records of whole lines that stand at `start` in their file."""
+    return chain.from_iterable(
+        _block_records(block, start + offset, path) for offset, block in _blocks(data)
+    )
+
+
+def _blocks(data: bytes) -> Iterator[tuple[int, bytes]]:
+    """Whole lines, not too many of them, and where they begin."""
+    begin = 0
+    while begin < len(data):
+        end = data.find(b"\n", begin + _BLOCK_BYTES) + 1 or len(data)
+        yield begin, data[begin:end]
+        begin = end
+
+
+def _block_records(block: bytes, start: int, path: str) -> Iterable[Record]:
+    lines = block.split(b"\n")
+    try:
+        records = list(map(orjson.loads, filter(bytes.strip, lines)))
+    except orjson.JSONDecodeError:
+        return _checked_records(lines, start, path)
+    if set(map(type, records)) <= {dict}:
+        return records
+    return _checked_records(lines, start, path)
+
+
+def _checked_records(lines: Sequence[bytes], start: int, path: str) -> Iterator[Record]:
+    """The records up to the first line that is none, and what is wrong with that."""
     offset = start
-    for line in data.split(b"\n"):
-        if line and not line.isspace():
+    for line in lines:
+        if line.strip():
             try:
                 record = orjson.loads(line)
             except orjson.JSONDecodeError as problem:

@@ -15,13 +15,20 @@ from clinker.engine.expressions.scope import Columns, ForeignColumns, Layer
 
 def with_layers(frame: DataFrame, layers: Sequence[Layer]) -> DataFrame:
     """The frame with the columns of all layers added."""
+    # Columns may use those before them, so that layers of SQL are one step for the engine.
+    selections: list[str] = []
     for layer in layers:
         match layer:
-            case Columns(selections=selections):
-                frame = frame.selectExpr("*", *selections)
+            case Columns():
+                selections += layer.selections
             case ForeignColumns():
-                frame = _with_foreign(frame, layer)
-    return frame
+                frame = _with_foreign(_with_columns(frame, selections), layer)
+                selections = []
+    return _with_columns(frame, selections)
+
+
+def _with_columns(frame: DataFrame, selections: Sequence[str]) -> DataFrame:
+    return frame.selectExpr("*", *selections) if selections else frame
 
 
 def _with_foreign(frame: DataFrame, layer: ForeignColumns) -> DataFrame:
