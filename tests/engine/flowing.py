@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import tempfile
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping, Sequence, Set
 from dataclasses import dataclass
 from pathlib import Path
 from textwrap import dedent
@@ -23,7 +23,7 @@ from clinker.engine.expressions.frames import spark_type
 from clinker.engine.flow import POSITION, REJECT, SOURCE, Flow
 from clinker.engine.observer import Quiet
 from clinker.engine.report import identify
-from clinker.engine.stages import WIDE_SUMS, Reason, Stages
+from clinker.engine.stages import Demand, Reason, Stages
 from clinker.engine.system import SystemValues
 from clinker.plan.compile import Plan, compile_pipeline
 from clinker.plan.options import Options
@@ -37,10 +37,10 @@ def planned(text: str) -> Plan:
     return found.plan
 
 
-def building(spark: SparkSession, plan: Plan, *, wide_sums: bool = False) -> Building:
+def building(spark: SparkSession, plan: Plan, demands: Set[Demand] = frozenset()) -> Building:
     sources = [unit.name for unit in plan.graph if unit.kind == "source"]
     system = SystemValues(plan, identify(None), {name: [f"{name}.csv"] for name in sources})
-    return Building(plan, spark, system, Stages(), Quiet(), wide_sums)
+    return Building(plan, spark, system, Stages(), Quiet(), demands)
 
 
 def source_flow(building: Building, name: str, records: Sequence[Record]) -> Flow:
@@ -80,30 +80,31 @@ class Rejection:
 class Collected:
     records: list[dict[str, Value]]
     rejected: list[Rejection]
-    needs_wide: bool
+    demands: Set[Demand]
 
 
 def collected(building: Building, flow: Flow) -> Collected:
     """All that a flow brings: its records in their order, and its rejects in theirs."""
     table = flow.frame.toArrow()
     if not len(table):
-        return Collected([], [], False)
+        return Collected([], [], set())
     table = table.sort_by([(name, "ascending") for name in flow.order])
     columns = {name: to_values(table.column(name), t) for name, t in flow.columns.items()}
     rejects: list[Mapping[str, str | int] | None] = [None] * len(table)
     if flow.has_rejects:
         rejects = table.column(REJECT).to_pylist()
     positions = to_values(table.column(POSITION), INT)
-    records, rejected, needs_wide = [], [], False
+    records, rejected = [], []
+    demands: set[Demand] = set()
     for at, reject in enumerate(rejects):
         if reject is None:
             records.append({name: values[at] for name, values in columns.items()})
-        elif reject["stage"] == WIDE_SUMS:
-            needs_wide = True
+        elif reject["stage"] in set(Demand):
+            demands.add(Demand(int(reject["stage"])))
         else:
             number, row = int(reject["stage"]), positions[at]
             assert row is None or isinstance(row, int)
             reason = building.stages.reason(number, str(reject["inputs"]))
             stage = building.stages[number].node
             rejected.append(Rejection(row, stage, reason, str(reject["origin"])))
-    return Collected(records, rejected, needs_wide)
+    return Collected(records, rejected, demands)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import datetime as dt
 import random
-from collections.abc import Sequence
+from collections.abc import Sequence, Set
 from dataclasses import replace
 
 import pytest
@@ -18,7 +18,7 @@ from clinker.engine.carried import carried_values
 from clinker.engine.explaining import nan_reason
 from clinker.engine.flow import POSITION, REJECT, quoted
 from clinker.engine.rejecting import NO_REJECT
-from clinker.engine.stages import Reason, reason_of
+from clinker.engine.stages import Demand, Reason, reason_of
 from clinker.plan.planned import PlannedAggregate
 from tests.engine.expressions.running import fingerprint
 from tests.engine.flowing import Collected, building, collected, planned, source_flow
@@ -68,16 +68,20 @@ def random_records(count: int, seed: int) -> list[Record]:
 
 
 def on_spark(
-    spark: SparkSession, text: str, records: Sequence[Record], *, wide_sums: bool = False
+    spark: SparkSession,
+    text: str,
+    records: Sequence[Record],
+    demands: Set[Demand] = frozenset(),
 ) -> Collected:
     plan = planned(text)
-    built = building(spark, plan, wide_sums=wide_sums)
+    built = building(spark, plan, demands)
     node = plan.nodes["totals"]
     assert isinstance(node, PlannedAggregate)
     flow = source_flow(built, "src", records)
     flow = replace(flow, frame=flow.frame.repartition(3), is_ordered=False)
     found = collected(built, aggregate(built, node, flow))
-    return on_spark(spark, text, records, wide_sums=True) if found.needs_wide else found
+    assert not found.demands & demands
+    return on_spark(spark, text, records, found.demands) if found.demands else found
 
 
 def by_definition(

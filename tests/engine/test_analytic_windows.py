@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import datetime as dt
 import random
-from collections.abc import Sequence
+from collections.abc import Sequence, Set
 from dataclasses import replace
 
 import pytest
@@ -21,7 +21,7 @@ from clinker.engine.expressions import TAGGED
 from clinker.engine.expressions.arrow_value import to_values
 from clinker.engine.flow import POSITION, REJECT, quoted
 from clinker.engine.rejecting import NO_REJECT
-from clinker.engine.stages import WIDE_SUMS, Reason, reason_of
+from clinker.engine.stages import Demand, Reason, reason_of
 from clinker.engine.transforms import transform
 from clinker.plan.planned import PlannedTransform
 from tests.engine.expressions.running import fingerprint
@@ -89,17 +89,16 @@ def on_spark(
     records: Sequence[Record],
     looked_up: Sequence[Record] | None = None,
     rejected: Sequence[int] = (),
-    *,
-    wide_sums: bool = False,
+    demands: Set[Demand] = frozenset(),
 ) -> Found:
     plan = planned(text)
-    built = building(spark, plan, wide_sums=wide_sums)
+    built = building(spark, plan, demands)
     node = plan.nodes["seen"]
     assert isinstance(node, PlannedTransform)
     flow = source_flow(built, "src", records)
     flow = replace(flow, frame=flow.frame.repartition(3), is_ordered=False)
     if rejected:
-        mark = "named_struct('stage', 1, 'inputs', '[]', 'origin', '{}')"
+        mark = "named_struct('stage', 2, 'inputs', '[]', 'origin', '{}')"
         test = f"{quoted(POSITION)} in ({', '.join(map(str, rejected))})"
         column = f"if({test}, {mark}, {NO_REJECT}) as {quoted(REJECT)}"
         flow = replace(flow, frame=flow.frame.selectExpr("*", column), has_rejects=True)
@@ -107,9 +106,9 @@ def on_spark(
     found = windowed(built, node, flow, other)
     table = found.flow.frame.toArrow().sort_by(POSITION)
     rejects = table.column(REJECT).to_pylist() if found.flow.has_rejects else [None] * len(table)
-    if any(reject and reject["stage"] == WIDE_SUMS for reject in rejects):
-        assert not wide_sums
-        return on_spark(spark, text, records, looked_up, rejected, wide_sums=True)
+    if any(reject and reject["stage"] == Demand.WIDE_SUMS for reject in rejects):
+        assert not demands
+        return on_spark(spark, text, records, looked_up, rejected, {Demand.WIDE_SUMS})
     columns = []
     for (column, form), call in zip(found.read, _twice(found), strict=True):
         columns.append(to_values(table.column(column.strip("`")), ANY if form == TAGGED else call))

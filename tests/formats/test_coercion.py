@@ -30,7 +30,8 @@ def _results(coerced: Coerced) -> list[Any]:
 
 def _from_text(to: str, *cells: str, date_formats: tuple[str, ...] = ()) -> list[Any]:
     coercion = Coercion(SCHEMA_TYPES[to], date_formats)
-    return _results(coercion.column_from_text(pa.array(cells, pa.string())))
+    part_of_more = pa.array(["?", *cells, "?"], pa.string()).slice(1, len(cells))
+    return _results(coercion.column_from_text(part_of_more))
 
 
 def _from_json(to: str, *values: Any) -> list[Any]:

@@ -8,9 +8,13 @@ import uuid
 from pathlib import Path
 from typing import Any
 
+import pyarrow as pa
+import pytest
+
 from clinker.cxl.tagged import encode
 from clinker.cxl.values import Value
-from clinker.formats.dead_letter_file import DeadLetter, stage_dead_letters
+from clinker.formats import dead_letter_file
+from clinker.formats.dead_letter_file import DeadLetter, DeadLetters, stage_dead_letters
 from clinker.formats.publication import Publication, Target
 
 HEADER = (
@@ -23,24 +27,31 @@ REASON = (
 )
 
 
-def letter(**fields: Any) -> DeadLetter:
+def letter(**fields: Any) -> dict[str, Any]:
     given: dict[str, Any] = {
         "source_file": "in.csv",
         "source_name": "src",
         "source_row": 2,
         "stage": "transform:validate",
+        "route": "",
+        "trigger": "",
         "category": "type_coercion_failure",
         "detail": "cannot convert 'bad' to Int",
         "field": "val",
         "value": "bad",
         "origin": encode({"id": "A", "val": "bad"}),
     }
-    return DeadLetter(**given | fields)
+    return given | fields
+
+
+def letters_of(given: list[dict[str, Any]]) -> DeadLetters:
+    texts = dict.fromkeys(DeadLetter._fields, pa.string())
+    return DeadLetters(pa.Table.from_pylist(given, pa.schema(texts | {"source_row": pa.int64()})))
 
 
 def written(
     directory: Path,
-    letters: list[DeadLetter],
+    letters: list[dict[str, Any]],
     columns: tuple[str, ...] = ("id", "val"),
     include_reason: bool = True,
     include_source_row: bool = True,
@@ -50,7 +61,7 @@ def written(
         count = stage_dead_letters(
             publication,
             Target(path=path),
-            letters,
+            letters_of(letters),
             source_columns=columns,
             include_reason=include_reason,
             include_source_row=include_source_row,
@@ -120,7 +131,41 @@ def test_source_fields_of_every_kind(tmp_path: Path) -> None:
     assert nothing[12:] == [""] * 9
 
 
-def test_ids_grow_and_times_are_utc(tmp_path: Path) -> None:
+def test_source_fields_of_several_kinds_in_one_column(tmp_path: Path) -> None:
+    moment = dt.datetime(2024, 1, 15, 10, 30, 0, 250_000)
+    values: list[Value] = ["x", None, moment, moment.date(), float("inf"), float("nan"), -1e20]
+    shown = ["x", "", "2024-01-15T10:30:00.250", "2024-01-15", "inf", "NaN", f"-1{'0' * 20}"]
+    text = written(tmp_path, [letter(origin=encode({"id": v, "val": v})) for v in values])
+    assert [line.split(",")[-2:] for line in without_id_and_time(text)] == [[x, x] for x in shown]
+    (tmp_path / "errors.csv").unlink()
+    values += [5, True, [None]]
+    text = written(tmp_path, [letter(origin=encode({"id": v})) for v in values])
+    assert [line.split(",")[-2] for line in without_id_and_time(text)] == [
+        *shown,
+        "5",
+        "true",
+        "[null]",
+    ]
+
+
+def test_letters_one_by_one_and_by_source() -> None:
+    given = [letter(source_row=row, source_name=name) for row, name in enumerate("abca")]
+    letters = letters_of(given)
+    assert [one._asdict() for one in letters] == given
+    assert [one.source_row for one in letters.of_sources(["a", "c"])] == [0, 2, 3]
+    assert not letters.of_sources([])
+
+
+def test_pieces_do_not_show(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    given = [letter(source_row=row, origin=encode({"id": "a" * row})) for row in range(50)]
+    whole = without_id_and_time(written(tmp_path, given))
+    monkeypatch.setattr(dead_letter_file, "_BYTES_AT_ONCE", 1000)
+    (tmp_path / "errors.csv").unlink()
+    assert without_id_and_time(written(tmp_path, given)) == whole
+
+
+def test_ids_grow_and_times_are_utc(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(dead_letter_file, "_BYTES_AT_ONCE", 1000)
     text = written(tmp_path, [letter() for _ in range(50)])
     assert text is not None
     rows = list(csv.DictReader(text.splitlines()))

@@ -11,7 +11,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from clinker.formats import json_reader
+from clinker.cxl.tagged import encode
+from clinker.cxl.values import MAX_INT, MIN_INT
+from clinker.formats import json_reader, json_records
 from clinker.formats.reading import ArrayPath, FormatError, JsonDialect
 from tests.formats.reading import (
     inventory_of,
@@ -199,6 +201,83 @@ def test_undeclared_fields_may_be_refused(tmp_path: Path) -> None:
         read(tmp_path, spec, b'{"id":1,"a":{"b":1}}\n{"id":2,"a":{"c":{"d":1}}}\n')
 
 
+# However values are written
+
+_TEXT = st.text(st.sampled_from('ae1.:,"\\\\/{}[] \n\x01\x1f\x7fé€😀'), max_size=6)
+_NUMBER = (
+    st.integers(-(2**63), 2**64)
+    | st.floats(allow_nan=False, allow_infinity=False)
+    | st.sampled_from([0, -0.0, 2.5, 1e16, 1e20, -1e-5, 1e-7, 2**63 - 1, 2**63])
+)
+_VALUE = st.recursive(
+    st.none() | st.booleans() | _NUMBER | _TEXT,
+    lambda inner: st.lists(inner, max_size=4) | st.dictionaries(_TEXT, inner, max_size=4),
+    max_leaves=8,
+)
+_ODD_NUMBERS = st.sampled_from(["2.50", "1E2", "-0", "1.0e-3", "12345678901234567890123", "1e0"])
+
+
+@st.composite
+def _lines(draw: st.DrawFn) -> str:
+    """A record in one of the many ways in which JSON can say the same."""
+    written = [
+        json.dumps(key) + draw(st.sampled_from([":", ": ", "\t:"])) + text
+        for key, text in draw(
+            st.lists(
+                st.tuples(
+                    st.sampled_from(["any", "array", "map", "more"]),
+                    _ODD_NUMBERS | _ODD_NUMBERS.map("[{}]".format) | st.builds(_dumped, _VALUE),
+                ),
+                max_size=5,
+            )
+        )
+    ]
+    return "{" + draw(st.sampled_from([",", ", "])).join(written) + "}" + draw(_BLANKS)
+
+
+def _dumped(value: Any) -> str:
+    ascii_only = "é" in str(value)
+    return json.dumps(value, ensure_ascii=ascii_only, separators=(",", ":") if value else None)
+
+
+_BLANKS = st.sampled_from(["", " ", "\r", "\n", "\n \t"])
+
+
+@settings(max_examples=400, deadline=None)
+@given(st.lists(_lines(), max_size=6), st.booleans(), st.booleans())
+def test_values_are_what_the_file_says(
+    tmp_path_factory: pytest.TempPathFactory, lines: list[str], has_mark: bool, ends: bool
+) -> None:
+    spec = spec_of(JsonDialect(form="ndjson"), {"any": "any", "array": "array", "map": "map"})
+    content = ("\ufeff" * has_mark + "\n".join(lines) + "\n" * ends).encode()
+    found = read(tmp_path_factory.mktemp("values"), spec, content)
+    assert len(found) == len(lines)
+    for line, record in zip(lines, found, strict=True):
+        expected = json.loads(line, parse_int=_int_or_float)
+        more = {"more": expected["more"]} if "more" in expected else None
+        if record["$reject"]:
+            assert origin(record) == orjson.loads(line)
+            assert not isinstance(expected.get("array"), list | None) or not isinstance(
+                expected.get("map"), dict | None
+            )
+            continue
+        assert record["any"] == encode(expected.get("any"))
+        assert record["map"] == encode(_opened(expected.get("map")))
+        array = _opened(expected.get("array"))
+        assert record["array"] == (None if array is None else [encode(item) for item in array])
+        assert record["$widened"] == encode(more)
+
+
+def _int_or_float(digits: str) -> int | float:
+    number = int(digits)
+    return number if MIN_INT <= number <= MAX_INT else float(digits)
+
+
+def _opened(value: Any) -> Any:
+    """Texts hold arrays and maps as JSON; an empty one is null."""
+    return (json.loads(value) if value else None) if isinstance(value, str) else value
+
+
 # Splits
 
 _RECORD = st.dictionaries(
@@ -241,6 +320,9 @@ def test_splits_do_not_change_what_is_read(
     )
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(json_reader, "_BLOCK_BYTES", block_bytes)
+        patch.setattr(json_reader, "_CACHED_RECORDS", 2)
+        patch.setattr(json_reader, "_BATCH_PARTS", 2)
+        patch.setattr(json_records, "_BLOCK_BYTES", block_bytes)
         assert read(directory, spec, content, split_bytes=split_bytes) == expected
     assert [r["$pos"] for r in expected] == list(range(1, len(expected) + 1))
     if not explode:

@@ -27,3 +27,12 @@ def test_each_is_greater_whatever_the_clock_does(
     source = Uuid7Source()
     made = [source.next() for _ in range(1000)]
     assert all(a < b and str(a) < str(b) for a, b in pairwise(made))
+
+
+def test_many_at_once() -> None:
+    source = Uuid7Source()
+    texts = [str(source.next()), *source.texts(500), *source.texts(500), str(source.next())]
+    assert all(a < b for a, b in pairwise(texts))
+    assert {(uuid.UUID(text).version, uuid.UUID(text).variant) for text in texts} == {
+        (7, uuid.RFC_4122)
+    }

@@ -39,6 +39,7 @@ from clinker.engine.identity import identity_sql
 from clinker.engine.partials import Partials, wrong_kind
 from clinker.engine.rejecting import (
     NO_REJECT,
+    demand_sql,
     inputs_sql,
     nan_sql,
     read_expressions,
@@ -47,7 +48,7 @@ from clinker.engine.rejecting import (
     rejecting,
     unless_rejected,
 )
-from clinker.engine.stages import WIDE_SUMS
+from clinker.engine.stages import Demand
 from clinker.engine.system import SystemValues, is_per_record
 from clinker.engine.time_windows import (
     ARRIVED,
@@ -175,8 +176,8 @@ class _Aggregation:
         shown: dict[str, str] = {}
         compiler = Compiler(_GroupInputs(self.unit, self.building.system, shown))
         order = selection(records.order)
-        wide = self.building.wide_sums
-        partials = Partials(Scope(), compiler.scope, order, is_wide=wide)
+        is_wide = Demand.WIDE_SUMS in self.building.demands
+        partials = Partials(Scope(), compiler.scope, order, is_wide=is_wide)
         first = partials.name(f"min({_one(order)})")
         shown.update({key.name: _shown(partials, key, first) for key in self.keys})
         results = self._results(partials)
@@ -198,7 +199,8 @@ class _Aggregation:
             read += [(text, INT) for text in how_failed]
             mark = self._group_reject(fails, read)
         if needs_wide:
-            mark = f"if(({' or '.join(needs_wide)}) <=> true, {ASK_FOR_WIDE}, {mark or NO_REJECT})"
+            wide = demand_sql(Demand.WIDE_SUMS)
+            mark = f"if(({' or '.join(needs_wide)}) <=> true, {wide}, {mark or NO_REJECT})"
         if records.has_rejects:
             own = f"{quoted(_SELF)}.{quoted(REJECT)}"
             mark = f"coalesce({own}, {mark})" if mark else own
@@ -293,9 +295,6 @@ class _Aggregation:
         inputs = carried_sql((str(place), *given) for place, given in enumerate(read))
         reject = reject_sql(nowhere, stage, inputs)
         return f"if(({fails}) <=> true, {reject}, {NO_REJECT})"
-
-
-ASK_FOR_WIDE = f"named_struct('stage', {WIDE_SUMS}, 'inputs', '[]', 'origin', cast(null as string))"
 
 
 def _shown(partials: Partials, key: _Key, first: str) -> str:

@@ -22,7 +22,7 @@ from clinker.cxl.sql import Operand, Sql
 from clinker.cxl.types import ANY, Kind, Type
 from clinker.cxl.values import Value
 from clinker.cxl.window_spec import FrameSpec, FrameUnit, SortKey
-from clinker.engine.aggregates import ASK_FOR_WIDE, kinds_met
+from clinker.engine.aggregates import kinds_met
 from clinker.engine.building import Building, computed
 from clinker.engine.expressions import (
     TAGGED,
@@ -38,11 +38,13 @@ from clinker.engine.identity import identity_sql, order_sql
 from clinker.engine.partials import wrong_kind
 from clinker.engine.rejecting import (
     NO_REJECT,
+    demand_sql,
     inputs_array_sql,
     is_kept,
     read_expressions,
     reads_of,
 )
+from clinker.engine.stages import Demand
 from clinker.engine.window_reasons import (
     Argument,
     on_other_records,
@@ -129,7 +131,8 @@ def _asking_for_wide(flow: Flow, frame: DataFrame) -> Flow:
     if _WIDE not in frame.columns:
         return flow.with_frame(frame)
     before = quoted(REJECT) if flow.has_rejects else NO_REJECT
-    mark = f"if({is_kept(flow)} and {quoted(_WIDE)}, {ASK_FOR_WIDE}, {before})"
+    wide = demand_sql(Demand.WIDE_SUMS)
+    mark = f"if({is_kept(flow)} and {quoted(_WIDE)}, {wide}, {before})"
     frame = frame.withColumn(REJECT, f.expr(mark)).drop(_WIDE)
     return replace(flow, frame=frame, has_rejects=True)
 
@@ -160,7 +163,9 @@ class _Covered:
         self.spec = window.spec
         self.flow = flow
         self.compiler = building.compiler(planned.unit, flow)
-        self.functions = _Functions(self.compiler.scope, is_wide=building.wide_sums)
+        self.functions = _Functions(
+            self.compiler.scope, is_wide=Demand.WIDE_SUMS in building.demands
+        )
         self.arguments: list[Argument | None] = []
         self.keys = [self._key(name, matching or {}) for name in self.spec.group_by]
         self.sorting = [part for key in self.spec.sort_by for part in self._sorted(key)]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import datetime as dt
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence, Set
 from dataclasses import field
 from typing import TYPE_CHECKING
 
@@ -26,7 +26,7 @@ from clinker.engine.expressions import (
 from clinker.engine.expressions.frames import with_layers
 from clinker.engine.flow import WIDENED, Flow, quoted, selection, widened_column
 from clinker.engine.observer import Observer
-from clinker.engine.stages import Explain, Stage, Stages
+from clinker.engine.stages import Demand, Explain, Stage, Stages
 from clinker.engine.system import SystemValues
 from clinker.frozen import frozen
 from clinker.plan.compile import Plan
@@ -45,8 +45,8 @@ class Building:
     system: SystemValues
     stages: Stages
     observer: Observer
-    wide_sums: bool = False
-    """Whether sums have room for every Float."""
+    demands: Set[Demand] = frozenset()
+    """With what care the flows are to be built."""
     messages: list[RecordMessages] = field(default_factory=list)
     """What is to be said about single records."""
 

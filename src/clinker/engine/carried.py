@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import datetime as dt
 from collections.abc import Callable, Iterable, Mapping
+from functools import cache, partial
 from typing import Any, TypeAlias
 
 import orjson
@@ -43,12 +44,12 @@ def is_carried(text: str) -> bool:
 
 def carried_values(text: str) -> dict[str, Value]:
     """The values of such a text, by name."""
-    return _read_all(text, _VALUES)
+    return _read_all(text, _value_reading)
 
 
 def carried_leaves(text: str) -> dict[str, Any]:
     """What the JSON of a tagged map has in place of these values, by name."""
-    return _read_all(text, _LEAVES)
+    return _read_all(text, _leaf_reading)
 
 
 def _code(form: Representation) -> str:
@@ -58,30 +59,12 @@ def _code(form: Representation) -> str:
     return form.ddl if form.kind else _TAGGED
 
 
-_Readers: TypeAlias = Mapping[str, Callable[[Any], Any]]
-
-
-def _read_all(text: str, readers: _Readers) -> dict[str, Any]:
-    found = {}
-    for key, value in orjson.loads(text[len(MARK) :]).items():
-        code, _, name = key.partition(":")
-        found[name] = _read(code, value, readers)
-    return found
-
-
-def _read(code: str, value: Any, readers: _Readers) -> Any:
-    if value is None:
-        return None
-    if code.startswith(_ARRAY):
-        return [_read(code[len(_ARRAY) :], item, readers) for item in value]
-    return readers[code](value)
-
-
 def _same(value: Any) -> Any:
     return value
 
 
-_VALUES: _Readers = {
+_Read: TypeAlias = Callable[[Any], Any]
+_VALUES: Mapping[str, _Read] = {
     "BOOLEAN": _same,
     "BIGINT": _same,
     "DOUBLE": float,
@@ -90,7 +73,7 @@ _VALUES: _Readers = {
     "TIMESTAMP_NTZ": dt.datetime.fromisoformat,
     _TAGGED: tagged.decode,
 }
-_LEAVES: _Readers = {
+_LEAVES: Mapping[str, _Read] = {
     "BOOLEAN": _same,
     "BIGINT": _same,
     "DOUBLE": lambda number: tagged.encode(float(number)),
@@ -99,3 +82,28 @@ _LEAVES: _Readers = {
     "TIMESTAMP_NTZ": lambda text: tagged.MOMENT + text.removesuffix(".000000"),
     _TAGGED: lambda text: orjson.loads(text) if text[0] in "[{" else text,
 }
+
+
+def _reading(readers: Mapping[str, _Read], key: str) -> tuple[str, _Read]:
+    """The name that stands in a key, and how its values are read."""
+    code, _, name = key.partition(":")
+    return name, _reader(readers, code)
+
+
+def _reader(readers: Mapping[str, _Read], code: str) -> _Read:
+    if not code.startswith(_ARRAY):
+        return readers[code]
+    read = _reader(readers, code.removeprefix(_ARRAY))
+    return lambda items: [None if item is None else read(item) for item in items]
+
+
+_value_reading = cache(partial(_reading, _VALUES))
+_leaf_reading = cache(partial(_reading, _LEAVES))
+
+
+def _read_all(text: str, reading: Callable[[str], tuple[str, _Read]]) -> dict[str, Any]:
+    found = {}
+    for key, value in orjson.loads(text[len(MARK) :]).items():
+        name, read = reading(key)
+        found[name] = None if value is None else read(value)
+    return found

@@ -22,11 +22,11 @@ from clinker.engine.flow import FILE_SHIFT, POSITION, SOURCE, WIDENED
 from clinker.engine.inputs import SourceInput
 from clinker.engine.observer import Observer
 from clinker.engine.report import Counts, DeadLetterFile, Exit, RunError
-from clinker.engine.stages import WIDE_SUMS, Reason, Stage, Stages
+from clinker.engine.stages import Demand, Reason, Stage, Stages
 from clinker.formats.dead_letter_file import (
-    LETTERS_AT_ONCE,
     DeadLetter,
     DeadLetters,
+    in_pieces,
     stage_dead_letters,
 )
 from clinker.formats.publication import Publication, Target
@@ -40,8 +40,12 @@ _REMEMBERED = 1 << 14
 """How many explanations are kept, for records that were rejected alike."""
 
 
-class WideSumsNeeded(Exception):
-    """A Float lies outside the range of the usual sums; the run must start over with wide ones."""
+class RunAgain(Exception):
+    """The run must start over, since records demand more care."""
+
+    def __init__(self, demand: Demand) -> None:
+        super().__init__(demand)
+        self.demand = demand
 
 
 @frozen(eq=False)
@@ -78,12 +82,13 @@ def explained(
 ) -> Rejected:
     """The rejected records with their reasons."""
     table = _in_order(tables)
-    if pc.index(table["stage"], WIDE_SUMS).as_py() >= 0:
-        raise WideSumsNeeded
+    for demand in Demand:
+        if pc.index(table["stage"], demand).as_py() >= 0:
+            raise RunAgain(demand)
     causes = _Causes(stages)
     which: list[int] = []
     origins: list[pa.Array] = []
-    for batch in table.to_batches(max_chunksize=LETTERS_AT_ONCE):
+    for batch in in_pieces(table):
         which += map(causes.number, batch["stage"].to_pylist(), batch["inputs"].to_pylist())
         origins.append(pa.array(map(_source_fields, batch["origin"].to_pylist()), pa.string()))
     columns = {
@@ -110,14 +115,15 @@ class _Causes:
 
     def columns(self) -> dict[str, list[str]]:
         """What dead letters show of each."""
+        found = self.found
         return {
-            "stage": [stage.node for stage, _ in self.found],
-            "route": [stage.branch for stage, _ in self.found],
-            "trigger": [reason.rule for _, reason in self.found],
-            "category": [reason.category for _, reason in self.found],
-            "detail": [reason.detail for _, reason in self.found],
-            "field": [reason.field for _, reason in self.found],
-            "value": [reason.value for _, reason in self.found],
+            "stage": [stage.node for stage, _ in found],
+            "route": [stage.branch for stage, _ in found],
+            "trigger": [reason.rule for _, reason in found],
+            "category": [reason.category for _, reason in found],
+            "detail": [reason.detail for _, reason in found],
+            "field": [reason.field for _, reason in found],
+            "value": [reason.value for _, reason in found],
         }
 
     def _number(self, stage: int, inputs: str) -> int:
@@ -169,9 +175,11 @@ def check_limits(plan: Plan, rejected: Rejected, totals: Mapping[str, int]) -> N
     """End the run if rejected records are not acceptable, or too many of them."""
     handling = plan.pipeline.error_handling
     counts = Counts(total=sum(totals.values()), dlq=len(rejected.letters))
-    for letter, is_fatal in zip(rejected.letters, rejected.is_fatal, strict=True):
-        if is_fatal or (handling.strategy == "fail_fast" and letter.category != LATE_RECORD):
-            raise _missed(plan, letter, counts) if is_fatal else _stopped_by(letter, counts)
+    fails_fast = handling.strategy == "fail_fast"
+    if fails_fast or any(rejected.is_fatal):
+        for letter, is_fatal in zip(rejected.letters, rejected.is_fatal, strict=True):
+            if is_fatal or (fails_fast and letter.category != LATE_RECORD):
+                raise _missed(plan, letter, counts) if is_fatal else _stopped_by(letter, counts)
     found = next(_exceeded_limits(plan, rejected, totals), None)
     if found:
         message, queue = found

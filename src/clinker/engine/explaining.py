@@ -37,15 +37,13 @@ class Reads:
         """The frame in which the stage met the record."""
         record: dict[str, Value] = {}
         inputs: dict[str, dict[str, Value]] = {}
-        meta: dict[str, Value] = {}
-        system = dict(known.system)
         for (qualifier, name), value in zip(self.fields, values, strict=False):
             (inputs.setdefault(qualifier, {}) if qualifier else record)[name] = value
-        for key, value in zip(self.system, values[len(self.fields) :], strict=True):
-            system[key] = value
-            if key[0] == "meta":
-                meta[key[1][0]] = value
-        return Frame(record, replace(known, system=system), inputs=inputs, meta=meta)
+        system = dict(zip(self.system, values[len(self.fields) :], strict=True))
+        if system:
+            known = replace(known, system={**known.system, **system})
+        meta = {path[0]: value for (space, path), value in system.items() if space == "meta"}
+        return Frame(record, known, inputs=inputs, meta=meta)
 
 
 def program_explainer(

@@ -117,7 +117,7 @@ class _NodeText:
         self.compiler.results = results
 
     def _program(self, program: typed.Program, max_expansion: int) -> Iterator[tuple[str, str]]:
-        row = compile_row_program(program, self.compiler, max_expansion)
+        row = compile_row_program(program, self.compiler, max_expansion, takes_apart=True)
         for stage in row.stages:
             if stage.keeps:
                 yield "keep", stage.keeps
@@ -125,12 +125,19 @@ class _NodeText:
                 yield "reject", stage.fails
             if stage.distinct and stage.distinct.keys:
                 yield "distinct by", ", ".join(text for text, _ in stage.distinct.keys)
-        for name, text in row.values.items():
-            yield f"emit {name}", text
-        for name, text in row.meta.items():
-            yield f"emit meta {name}", text
         if row.records:
             yield "emit each", row.records
+        values, meta = row.values, row.meta
+        if block := row.block:
+            yield "emit each", f"{block.elements} AS {block.element}"
+            yield from (("with", selection) for selection in block.columns())
+            if block.fails:
+                yield "reject", block.fails
+            values, meta = block.values, block.meta
+        for name, text in values.items():
+            yield f"emit {name}", text
+        for name, text in meta.items():
+            yield f"emit meta {name}", text
 
     def _checks(self, planned: PlannedTransform) -> Iterator[tuple[str, str]]:
         for check in planned.validations:

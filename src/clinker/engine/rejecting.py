@@ -23,6 +23,7 @@ from clinker.engine.flow import (
     quoted,
     widened_column,
 )
+from clinker.engine.stages import Demand
 from clinker.engine.system import is_per_record
 
 NO_REJECT = "cast(null as struct<stage: int, inputs: string, origin: string>)"
@@ -102,6 +103,11 @@ def origin_sql(flow: Flow) -> str:
     if flow.has_widened_map:
         fields.append((WIDENED, quoted(WIDENED), MAP))
     return carried_sql(fields)
+
+
+def demand_sql(demand: Demand) -> str:
+    """What marks a record that asks for another run."""
+    return f"named_struct('stage', {demand:d}, 'inputs', '[]', 'origin', cast(null as string))"
 
 
 def is_kept(flow: Flow) -> str:

@@ -25,7 +25,7 @@ from clinker.engine.collecting import (
 )
 from clinker.engine.dead_letters import (
     Rejected,
-    WideSumsNeeded,
+    RunAgain,
     check_limits,
     explained,
     log_unfiled,
@@ -57,7 +57,7 @@ from clinker.engine.session import (
     start_jvm,
 )
 from clinker.engine.session.session import Session
-from clinker.engine.stages import Stages
+from clinker.engine.stages import Demand, Stages
 from clinker.engine.supported import check_supported
 from clinker.engine.system import SystemValues
 from clinker.engine.widening import with_record_keys
@@ -131,11 +131,7 @@ class _Run:
     def run(self, session: Session, memory: MemorySampler) -> RunReport:
         try:
             with self.publication:
-                try:
-                    staged, rejected = self._computed(session.spark, wide_sums=False)
-                except WideSumsNeeded:
-                    self.publication.discard()
-                    staged, rejected = self._computed(session.spark, wide_sums=True)
+                staged, rejected = self._computed_with_care(session.spark)
                 return self._published(session, memory, staged, rejected)
         except FormatError as problem:
             raise RunError(str(problem), Exit.IO, help=problem.help) from problem
@@ -144,11 +140,22 @@ class _Run:
 
     # Computing
 
-    def _computed(self, spark: SparkSession, *, wide_sums: bool) -> tuple[list[_Staged], Rejected]:
-        """All outputs written aside, and the rejected records."""
+    def _computed_with_care(self, spark: SparkSession) -> tuple[list[_Staged], Rejected]:
+        """All outputs written aside, and the rejected records, with as much care as they demand."""
+        demands: frozenset[Demand] = frozenset()
+        while True:
+            try:
+                return self._computed(spark, demands)
+            except RunAgain as again:
+                self.publication.discard()
+                demands |= {again.demand}
+
+    def _computed(
+        self, spark: SparkSession, demands: frozenset[Demand]
+    ) -> tuple[list[_Staged], Rejected]:
         files = {source.name: [file.name for file in source.files] for source in self.inputs}
         system = SystemValues(self.plan, self.identity, files)
-        building = Building(self.plan, spark, system, self.stages, self.observer, wide_sums)
+        building = Building(self.plan, spark, system, self.stages, self.observer, demands)
         flows = Flows(building, self.inputs)
         announce(building, "before_transform")
         with ExitStack() as cleaning:
@@ -296,6 +303,8 @@ def node_frame(plan: Plan, node: str, spark: SparkSession) -> DataFrame:
     inputs = open_inputs(plan, identity, stages)
     files = {source.name: [file.name for file in source.files] for source in inputs}
     system = SystemValues(plan, identity, files)
-    building = Building(plan, adopt(spark).spark, system, stages, Quiet())
+    # Nobody will run it again.
+    every = frozenset(Demand)
+    building = Building(plan, adopt(spark).spark, system, stages, Quiet(), every)
     flow = Flows(building, inputs).of(node)
     return flow.without_rejects().frame.selectExpr(*selection(flow.columns))

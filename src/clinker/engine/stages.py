@@ -7,6 +7,7 @@ driver on the values that the place had read; so both agree, or the run stops.
 from __future__ import annotations
 
 from collections.abc import Callable
+from enum import IntEnum
 from typing import TypeAlias
 
 from clinker.cxl.failure import Failure
@@ -17,8 +18,15 @@ from clinker.engine.report import RunError
 from clinker.frozen import frozen
 
 INTERNAL_ERROR = 1
-WIDE_SUMS = 0
-"""The stage that rejects nothing: it asks for another run with room for every Float in sums."""
+
+
+class Demand(IntEnum):
+    """Stages that reject nothing: what comes to them asks for another run, done with more care."""
+
+    WIDE_SUMS = 0
+    """A Float lies outside the range of the usual sums."""
+    WHOLE_RECORDS = 1
+    """A row fails of a record that was taken apart: the whole record is to be rejected."""
 
 
 @frozen
@@ -52,7 +60,7 @@ class Stages:
     """All stages of a run, by number."""
 
     def __init__(self) -> None:
-        self._stages = [Stage("", "", None)]
+        self._stages = [Stage("", "", None) for _ in Demand]
 
     def add(self, stage: Stage) -> int:
         self._stages.append(stage)

@@ -16,12 +16,13 @@ from clinker.engine.checking import checked
 from clinker.engine.explaining import program_explainer
 from clinker.engine.expressions import TAGGED, Compiler
 from clinker.engine.expressions.frames import with_layers
-from clinker.engine.expressions.rows import Distinct, RowSql, compile_row_program
+from clinker.engine.expressions.rows import Block, Distinct, RowSql, compile_row_program
 from clinker.engine.flow import META, REJECT, Flow, origin_column, quoted, selection
 from clinker.engine.identity import identity_sql
 from clinker.engine.logs import messages_of
 from clinker.engine.rejecting import (
     array_sql,
+    demand_sql,
     inputs_array_sql,
     inputs_sql,
     read_expressions,
@@ -30,10 +31,11 @@ from clinker.engine.rejecting import (
     rejecting,
     unless_rejected,
 )
+from clinker.engine.stages import Demand
 from clinker.engine.window_reasons import windowed_explainer
 from clinker.plan.planned import PlannedTransform
 
-_RANK, _RECORD = "$rank", "$record"
+_RANK, _RECORD, _FAILED = "$rank", "$record", "$failed"
 
 
 def transform(
@@ -49,7 +51,8 @@ def transform(
     compiler = building.compiler(planned.unit, flow)
     if windows:
         compiler.results = windows.results
-    row = compile_row_program(planned.program, compiler, node.config.max_expansion)
+    limit = node.config.max_expansion
+    row = compile_row_program(planned.program, compiler, limit, takes_apart=True)
     outgoing = _applied(building, planned, flow, compiler, row, windows)
     leaving = checked(building, planned, outgoing)
     building.messages.extend(messages_of(building, planned, flow, leaving, compiler.results))
@@ -82,6 +85,8 @@ def _applied(
             frame = _first_of_each(frame, flow, keys, has_rejects)
             is_ordered = False
     kept = replace(flow, frame=frame, has_rejects=has_rejects, is_ordered=is_ordered)
+    if row.block:
+        kept = _taken_apart(building, kept, row.block, mark)
     return _outgoing(planned, kept, compiler, row)
 
 
@@ -94,7 +99,7 @@ def _mark(
     windows: Windowed | None,
 ) -> str | None:
     """What marks a record that the program rejects; None if it rejects none."""
-    if not any(stage.fails for stage in row.stages):
+    if not (any(stage.fails for stage in row.stages) or (row.block and row.block.fails)):
         return None
     program = planned.program
     read = read_expressions(program.expressions())
@@ -140,6 +145,43 @@ def _first_of_each(frame: DataFrame, flow: Flow, keys: list[str], has_rejects: b
     return ranked.where(unless_rejected(f"{quoted(_RANK)} = 1", has_rejects)).drop(_RANK)
 
 
+# emit each
+
+
+def _taken_apart(building: Building, flow: Flow, block: Block, mark: str | None) -> Flow:
+    """A row for each element of a block's array, with the columns that the block computes."""
+    place = f"$each{len(flow.order)}"
+    frame = _fanned_out(flow, block.elements, place, block.element)
+    frame = with_layers(frame, block.layers(*block.texts()))
+    rows = replace(flow, frame=frame, order=(*flow.order, place))
+    if block.fails is None:
+        return rows
+    assert mark
+    if Demand.WHOLE_RECORDS in building.demands:
+        return _without_failing_records(rows, flow, block.fails, mark)
+    demand = demand_sql(Demand.WHOLE_RECORDS)
+    frame = frame.withColumn(REJECT, f.expr(rejecting(rows, block.fails, demand)))
+    return replace(rows, frame=frame, has_rejects=True)
+
+
+def _without_failing_records(rows: Flow, records: Flow, fails: str, mark: str) -> Flow:
+    """The rows, and one in place of those of a record of which any fails."""
+    by = ", ".join(selection(records.order))
+    failed = f"max(coalesce({fails}, false)) over (partition by {by}) as {quoted(_FAILED)}"
+    frame = rows.frame.selectExpr("*", failed)
+    frame = frame.where(f"not {quoted(_FAILED)} or {quoted(rows.order[-1])} = 0")
+    frame = frame.withColumn(REJECT, f.expr(rejecting(rows, quoted(_FAILED), mark)))
+    return replace(rows, frame=frame.drop(_FAILED), has_rejects=True, is_ordered=False)
+
+
+def _fanned_out(flow: Flow, items: str, place: str, item: str) -> DataFrame:
+    """A row for each item of an array, and one for a rejected record."""
+    if flow.has_rejects:
+        nothing = f"array(get({items}, -1))"
+        items = f"if({quoted(REJECT)} is null, {items}, {nothing})"
+    return flow.frame.selectExpr("*", f"posexplode({items}) as ({quoted(place)}, {item})")
+
+
 # Outgoing records
 
 
@@ -155,10 +197,12 @@ def _outgoing(
     emitted, meta = dict(row.values), dict(row.meta)
     if row.records is not None:
         place = f"$each{len(order)}"
-        frame = _fanned_out(flow, row.records, place)
+        frame = _fanned_out(flow, row.records, place, quoted(_RECORD))
         order = (*order, place)
         emitted = {name: _of_record(name) for name in program.fields_written}
         meta = {name: _of_record(META + name) for name in program.meta_written}
+    elif row.block:
+        emitted, meta = dict(row.block.values), dict(row.block.meta)
     origin = {
         name: (origin_column(name) if column in emitted else column, type_)
         for name, (column, type_) in flow.origin.items()
@@ -186,16 +230,6 @@ def _outgoing(
         order=order,
         meta={**flow.meta, **program.meta_written},
         origin=origin,
-    )
-
-
-def _fanned_out(flow: Flow, records: str, place: str) -> DataFrame:
-    """A row for each record that a program gives, and one for a rejected record."""
-    if flow.has_rejects:
-        nothing = f"array(get({records}, -1))"
-        records = f"if({quoted(REJECT)} is null, {records}, {nothing})"
-    return flow.frame.selectExpr(
-        "*", f"posexplode({records}) as ({quoted(place)}, {quoted(_RECORD)})"
     )
 
 

@@ -291,7 +291,7 @@ def _cast(texts: pa.Array, target: pa.DataType) -> pa.Array | None:
 def _with_others(texts: pa.Array, characters: bytes) -> Mask | None:
     """Where a text has other characters than these, None if nowhere: a look at its bytes."""
     _, offsets, data = texts.buffers()
-    if data is None:
+    if data is None or not len(texts):
         return None
     bounds = np.frombuffer(offsets, np.int32)[texts.offset : texts.offset + len(texts) + 1]
     is_other = np.ones(256, np.bool_)

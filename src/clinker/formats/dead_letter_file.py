@@ -10,17 +10,18 @@ import orjson
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from clinker.cxl.tagged import STRING, decode
+from clinker.cxl.tagged import decode
 from clinker.cxl.values import datetime_text, text_of
 from clinker.formats.csv_writer import CsvCells
 from clinker.formats.json_texts import nested_json
 from clinker.formats.publication import Publication, Target
+from clinker.formats.tagged_texts import by_tag, moment_texts, text_after_tag
 from clinker.formats.texts import text_bytes
 from clinker.formats.uuid7 import Uuid7Source
 from clinker.frozen import frozen
 
-LETTERS_AT_ONCE = 1 << 13
-"""How many letters are taken out of their columns at a time."""
+_BYTES_AT_ONCE = 2 << 20
+"""How much is taken out of columns at a time: as Python objects it is ten times as much."""
 _PLACE_COLUMNS = {
     "_cxl_dlq_source_file": "source_file",
     "_cxl_dlq_source_name": "source_name",
@@ -70,13 +71,20 @@ class DeadLetters:
 
     def batches(self) -> Iterator[pa.RecordBatch]:
         """All columns with their values in place."""
-        for batch in self.columns.to_batches(max_chunksize=LETTERS_AT_ONCE):
-            yield batch.cast(_PLAIN)
+        return (batch.cast(_PLAIN) for batch in in_pieces(self.columns))
 
     def of_sources(self, names: Sequence[str]) -> DeadLetters:
         """The letters about records of some sources."""
-        chosen = pc.is_in(self.columns["source_name"].cast(pa.string()), pa.array(names, pa.string()))
-        return DeadLetters(self.columns.filter(chosen))
+        is_chosen = pc.is_in(
+            self.columns["source_name"].cast(pa.string()), pa.array(names, pa.string())
+        )
+        return DeadLetters(self.columns.filter(is_chosen))
+
+
+def in_pieces(table: pa.Table) -> Iterator[pa.RecordBatch]:
+    """The rows of a table, as many at a time as do not take too much memory."""
+    rows = max(1, _BYTES_AT_ONCE * len(table) // max(1, table.nbytes))
+    yield from table.to_batches(max_chunksize=rows)
 
 
 _PLAIN = pa.schema(
@@ -105,7 +113,7 @@ def stage_dead_letters(
         for batch in letters.batches():
             cells = [
                 pa.array(ids.texts(len(batch))),
-                pa.array([_now() for _ in range(len(batch))]),
+                pa.repeat(_now(), len(batch)),
                 *(pc.cast(batch[name], pa.string()) for name in shown.values()),
                 *_field_texts(batch["origin"], fields),
             ]
@@ -123,15 +131,28 @@ def _field_texts(origins: pa.StringArray, names: Sequence[str]) -> Iterator[pa.S
         return
     records = [orjson.loads(origin) if origin else {} for origin in origins.to_pylist()]
     for name in names:
-        yield pa.array([_field_text(record.get(name)) for record in records], pa.string())
+        values = [record.get(name) for record in records]
+        is_text = set(map(type, values)) <= {str, type(None)}
+        yield _column_texts(pa.array(values, pa.string())) if is_text else _texts(values)
 
 
-def _field_text(tagged: Any) -> str | None:
+def _column_texts(tagged: pa.StringArray) -> pa.StringArray:
+    return by_tag(
+        tagged,
+        {
+            b'"': text_after_tag,
+            b"@": moment_texts,
+            b"-0123456789NI": lambda texts: _texts(texts.to_pylist()),
+        },
+    )
+
+
+def _texts(tagged: Sequence[Any]) -> pa.StringArray:
+    return pa.array(map(_field_text, tagged), pa.string())
+
+
+def _field_text(tagged: Any) -> str:
     """What a cell shows of what a tagged map holds under a key."""
-    if tagged is None:
-        return None
-    if isinstance(tagged, str) and tagged.startswith(STRING):
-        return tagged[len(STRING) :]
     if isinstance(tagged, list | dict):
         return nested_json(tagged)
     value = decode(tagged) if isinstance(tagged, str) else tagged

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from functools import cache, partial
+from functools import cache, cached_property, partial
 from typing import Any
 
 import numpy as np
@@ -31,15 +31,17 @@ class Rejection:
     field: str | None = None
     value: str | None = None
 
-    @property
-    def facts(self) -> dict[str, Value]:
-        """What the dead letter shows."""
-        return {
-            "category": self.category,
-            "detail": self.detail,
-            "field": self.field,
-            "value": self.value,
-        }
+    @cached_property
+    def facts(self) -> str | None:
+        """What the dead letter shows, as a tagged map."""
+        return encode(
+            {
+                "category": self.category,
+                "detail": self.detail,
+                "field": self.field,
+                "value": self.value,
+            }
+        )
 
 
 def unfit_value(column: Column, text: str) -> Rejection:
@@ -126,11 +128,10 @@ def _reject_column(
     reasons: Sequence[Rejection],
     origins: Sequence[Mapping[str, Value]],
 ) -> pa.Array:
-    texts = {reason: encode(reason.facts) for reason in set(reasons)}
     rejects = pa.StructArray.from_arrays(
         [
             pa.array([stage] * len(reasons), pa.int32()),
-            pa.array([texts[reason] for reason in reasons], pa.string()),
+            pa.array([reason.facts for reason in reasons], pa.string()),
             pa.array(map(_tagged_map, origins), pa.string()),
         ],
         fields=list(REJECT_TYPE),

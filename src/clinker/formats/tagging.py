@@ -75,7 +75,7 @@ def tagged_column(values: Sequence[Any]) -> pa.StringArray:
         return _tagged_nested(values)
     nested = [type(value) in (dict, list) for value in values]
     texts = [
-        None if is_nested else tagged(value)
+        None if is_nested or value is None else tagged(value)
         for value, is_nested in zip(values, nested, strict=True)
     ]
     return pc.replace_with_mask(
@@ -87,11 +87,12 @@ def tagged_column(values: Sequence[Any]) -> pa.StringArray:
 
 def tagged_lists(values: Sequence[list[Any] | None]) -> pa.ListArray:
     """Arrays of tagged texts; Unfit if a value is nested too deeply."""
-    items = tagged_column(list(chain.from_iterable(filter(None, values))))
-    missing = [value is None for value in values]
-    lengths = np.fromiter((len(value) if value else 0 for value in values), np.int32, len(values))
-    offsets = np.append(0, np.cumsum(lengths)).astype(np.int32)
-    return pa.ListArray.from_arrays(pa.array(offsets), items, mask=pa.array(missing, pa.bool_()))
+    arrays = [value or () for value in values]
+    items = tagged_column(list(chain.from_iterable(arrays)))
+    lengths = np.fromiter(map(len, arrays), np.int32, len(arrays))
+    offsets = pa.array(np.append(0, np.cumsum(lengths)).astype(np.int32))
+    missing = pa.array([value is None for value in values], pa.bool_())
+    return pa.ListArray.from_arrays(offsets, items, mask=missing)
 
 
 def _tagged_nested(values: Sequence[Any]) -> pa.StringArray:

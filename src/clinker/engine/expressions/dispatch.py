@@ -58,11 +58,12 @@ def of_kind(
         kind | operand.type.kinds & Kind.NULL,
         operand.type.element if kind is Kind.ARRAY else None,
     )
-    native = convert(scope, operand.text, representation(operand.type), representation(type_))
     if one_of_several:
         test = f"{scope.bind(kind_code(operand.text, operand.type))} = {CODES[kind]}"
     else:
         test = is_of_kind(operand.text, kind, operand.type)
+    forms = representation(operand.type), representation(type_)
+    native = convert(scope, operand.text, *forms, test)
     return Alternative(Operand(scope.bind(native), type_), test)
 
 

@@ -131,9 +131,9 @@ def is_of_kind(text: str, kind: Kind, type_: Type) -> str:
         case Kind.DATETIME:
             return f"(startswith({text}, '@') AND length({text}) > 11)"
         case Kind.INT if possible == _NUMBERS:
-            return f"(NOT {text} RLIKE '[.IN]')"
+            return f"(NOT {_is_float(text)})"
         case Kind.FLOAT if possible == _NUMBERS:
-            return f"({text} RLIKE '[.IN]')"
+            return _is_float(text)
         case Kind.INT:
             return f"({text} RLIKE '^-?[0-9]+$')"
         case Kind.FLOAT:
@@ -156,7 +156,7 @@ CODES = {
 def kind_code(text: str, type_: Type) -> str:
     """A letter that tells the kind of a tagged value of this type; null for null."""
     possible = type_.kinds & ~Kind.NULL
-    number = f"WHEN {text} RLIKE '[.IN]' THEN 'F' WHEN {text} IS NOT NULL THEN 'I'"
+    number = f"WHEN {_is_float(text)} THEN 'F' WHEN {text} IS NOT NULL THEN 'I'"
     if possible == _NUMBERS:
         return f"CASE {number} END"
     return (
@@ -166,17 +166,29 @@ def kind_code(text: str, type_: Type) -> str:
     )
 
 
+def _is_float(number: str) -> str:
+    """Whether a tagged number is a Float: it has a point, or ends as `NaN` and `Infinity` do."""
+    return f"(contains({number}, '.') OR right({number}, 1) > '9')"
+
+
 # Conversions
 
 
-def convert(scope: Scope, text: str, source: Representation, target: Representation) -> str:
-    """A value in another form. From a tagged value, one of the kind `target` holds is expected."""
+def convert(
+    scope: Scope,
+    text: str,
+    source: Representation,
+    target: Representation,
+    where: str | None = None,
+) -> str:
+    """A value in another form. From a tagged value, one of the kind `target` holds is expected:
+    it has that kind `where` this is true."""
     if source == target:
         return text
     if target.is_tagged:
         return encoded(scope, text, source)
     if source.is_tagged:
-        return decoded(scope, text, target)
+        return decoded(scope, text, target, where)
     assert source.element
     assert target.element
     inner, outer = source.element, target.element
@@ -240,8 +252,8 @@ def _json_string(scope: Scope, text: str) -> str:
     return f"regexp_replace(to_json(array(concat('\"', {text}))), '^.|.$', '')"
 
 
-def decoded(scope: Scope, text: str, target: Representation) -> str:
-    """The value of a tagged text that is known to be of the kind `target` holds."""
+def decoded(scope: Scope, text: str, target: Representation, where: str | None) -> str:
+    """The value of a tagged text of the kind that `target` holds; null where it has another."""
     if target.element:
         items = f"from_json({text}, 'ARRAY<STRING>')"
         return convert(scope, items, Representation(element=TAGGED), target)
@@ -253,9 +265,17 @@ def decoded(scope: Scope, text: str, target: Representation) -> str:
         # Where a value is of another kind the cast must not even be tried: it would raise inside,
         # which costs more than everything else together.
         case Kind.INT:
-            return f"try_cast(if({text} RLIKE '^-?[0-9]+$', {text}, NULL) AS BIGINT)"
+            return f"try_cast(if({where or _looks_like_int(text)}, {text}, NULL) AS BIGINT)"
         case Kind.FLOAT:
-            return f"try_cast(if({text} RLIKE '^-?[0-9IN]', {text}, NULL) AS DOUBLE)"
+            return f"try_cast(if({where or _looks_like_number(text)}, {text}, NULL) AS DOUBLE)"
         case _:
             moment = f"if(startswith({text}, '@'), substr({text}, 2), NULL)"
             return f"try_cast({moment} AS {target.ddl})"
+
+
+def _looks_like_int(text: str) -> str:
+    return f"{text} RLIKE '^-?[0-9]+$'"
+
+
+def _looks_like_number(text: str) -> str:
+    return f"{text} RLIKE '^-?[0-9IN]'"

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 
 from clinker.cxl import typed
 from clinker.cxl.evaluate import DEFAULT_MAX_EXPANSION
 from clinker.cxl.sql import NotNative
 from clinker.cxl.types import Kind, Type
-from clinker.engine.expressions.compiler import Compiler
+from clinker.engine.expressions.compiler import Compiler, members_read
 from clinker.engine.expressions.conditions import both, either
 from clinker.engine.expressions.foreign import META, ForeignRecords
 from clinker.engine.expressions.representation import (
@@ -19,6 +20,7 @@ from clinker.engine.expressions.representation import (
     representation,
     text_literal,
 )
+from clinker.engine.expressions.scope import Columns, Layer
 from clinker.frozen import frozen
 
 Texts = Mapping[str, str]
@@ -46,6 +48,31 @@ class Distinct:
     keys: tuple[tuple[str, Type], ...] | None
 
 
+@frozen(eq=False)
+class Block:
+    """An `emit each` as SQL over rows, one for each element of an array."""
+
+    elements: str
+    """The array, never null: over the record, as are the texts of a program."""
+    element: str
+    """The column that rows hold their element in."""
+    values: Texts
+    meta: Texts
+    fails: str | None
+    layers: Callable[..., list[Layer]]
+    """How to compute the columns of rows that texts use."""
+
+    def texts(self) -> list[str]:
+        """All of its texts over rows."""
+        found = [*self.values.values(), *self.meta.values(), self.fails]
+        return [text for text in found if text]
+
+    def columns(self) -> list[str]:
+        """The SQL of the columns that those use."""
+        layers = (layer for layer in self.layers(*self.texts()) if isinstance(layer, Columns))
+        return [selection for layer in layers for selection in layer.selections]
+
+
 @frozen
 class RowSql:
     """A program as SQL. Its texts may use columns that the compiler's scope names."""
@@ -58,6 +85,8 @@ class RowSql:
     records: str | None = None
     """If the program fans out: an array with a struct for each record, of the fields and, under
     names that begin with `$meta.`, the metadata. `values` and `meta` are empty then."""
+    block: Block | None = None
+    """Instead of `records`, if the program's last statement gives them and may be taken apart."""
 
     def texts(self) -> list[str]:
         """All of its texts."""
@@ -66,14 +95,25 @@ class RowSql:
             found += [stage.keeps, stage.fails]
             if stage.distinct:
                 found += [text for text, _ in stage.distinct.keys or ()]
+        if self.block:
+            # Rows keep the columns of their record.
+            found += [self.block.elements, *self.block.texts(), *self.block.columns()]
         return [text for text in found if text]
 
 
 def compile_row_program(
-    program: typed.Program, compiler: Compiler, max_expansion: int = DEFAULT_MAX_EXPANSION
+    program: typed.Program,
+    compiler: Compiler,
+    max_expansion: int = DEFAULT_MAX_EXPANSION,
+    *,
+    takes_apart: bool = False,
 ) -> RowSql:
-    """The program over the records that `compiler` reads."""
-    return _Rows(program, compiler, max_expansion).compiled()
+    """The program over the records that `compiler` reads.
+
+    With `takes_apart`, it may end in a block over rows: these are computed much faster than the
+    items of an array, but one that fails does not reject its record: that is up to the caller.
+    """
+    return _Rows(program, compiler, max_expansion, takes_apart).compiled()
 
 
 @dataclass
@@ -85,17 +125,22 @@ class _Emission:
 
 
 class _Rows:
-    def __init__(self, program: typed.Program, compiler: Compiler, max_expansion: int) -> None:
+    def __init__(
+        self, program: typed.Program, compiler: Compiler, max_expansion: int, takes_apart: bool
+    ) -> None:
         self.program = program
         self.compiler = compiler
         self.scope = compiler.scope
         self.max_expansion = max_expansion
+        self.takes_apart = takes_apart
 
     def compiled(self) -> RowSql:
+        self.compiler.members = members_read(self.program.expressions())
         emission = _Emission()
         stages: list[Stage] = []
         keeps: list[str] = []
         records: list[str] = []
+        block: Block | None = None
         before: list[typed.Statement] = []
         for statement in self.program.statements:
             match statement:
@@ -109,7 +154,9 @@ class _Rows:
                     emission.fails, keeps = [], []
                 case typed.EmitEach():
                     found = _Emission(emission.fields)
-                    records.append(self._top_level_each(statement, before, found))
+                    block = self._block(statement, found)
+                    if block is None:
+                        records.append(self._top_level_each(statement, before, found))
                     self._fail(emission, either(*found.fails), keeps)
                 case _:
                     found = _Emission(emission.fields)
@@ -117,6 +164,10 @@ class _Rows:
                     self._fail(emission, either(*found.fails), keeps)
             if isinstance(statement, typed.Emit | typed.EmitMeta):
                 before.append(statement)
+        if block:
+            self._fail(emission, f"(size({block.elements}) > {self.max_expansion})", keeps)
+            stages.append(_stage(emission, keeps, None))
+            return RowSql(tuple(stages), {}, {}, block=block)
         if not records:
             stages.append(_stage(emission, keeps, None))
             return RowSql(tuple(stages), self._written(emission), self._written_meta())
@@ -171,6 +222,26 @@ class _Rows:
 
     # emit each
 
+    def _block(self, statement: typed.EmitEach, emission: _Emission) -> Block | None:
+        """The statement over rows, if it can be taken apart."""
+        is_last = statement is self.program.statements[-1]
+        if not (self.takes_apart and is_last and self._is_only_block(statement)):
+            return None
+        scope = self.scope
+        found = _Emission(emission.fields)
+        elements = self._elements(statement, found)
+        column = scope.new_name()
+        inner = _Emission(dict(emission.fields))
+        try:
+            with self._going_through(statement, column), scope.inside_rows(column) as layers:
+                for each in statement.body:
+                    self._simple(each, inner)
+                made = self._written(inner), self._written_meta(), either(*inner.fails)
+        except NotNative:
+            return None
+        emission.fails.extend(found.fails)
+        return Block(elements, column, *made, layers)
+
     def _top_level_each(
         self, statement: typed.EmitEach, before: Sequence[typed.Statement], emission: _Emission
     ) -> str:
@@ -182,32 +253,24 @@ class _Rows:
 
     def _each(self, statement: typed.EmitEach, emission: _Emission) -> str:
         """An array of the records that the block gives."""
-        compiler, scope = self.compiler, self.scope
+        scope = self.scope
         elements = self._elements(statement, emission)
         variable = scope.new_name()
-        fields, meta = emission.fields, compiler.meta
-        inner = _Emission(dict(fields))
-        compiler.meta = dict(meta)
-        compiler.variables.add(statement.element)
-        try:
-            with scope.inside(variable) as closed:
-                compiler.symbols[statement.element] = variable
-                nested: list[str] = []
-                for each in statement.body:
-                    if isinstance(each, typed.EmitEach):
-                        nested.append(self._each(each, inner))
-                    else:
-                        self._simple(each, inner)
-                failing = either(*inner.fails)
-                tells_failure = failing is not None and self._is_only_block(statement)
-                made = _concatenated(nested) if nested else self._struct(inner)
-                if tells_failure:
-                    made = f"struct({made} AS record, coalesce({failing}, false) AS fails)"
-                body = closed(made)
-                failing = closed(failing) if failing and not tells_failure else failing
-        finally:
-            compiler.meta = meta
-            compiler.variables.discard(statement.element)
+        inner = _Emission(dict(emission.fields))
+        with self._going_through(statement, variable), scope.inside(variable) as closed:
+            nested: list[str] = []
+            for each in statement.body:
+                if isinstance(each, typed.EmitEach):
+                    nested.append(self._each(each, inner))
+                else:
+                    self._simple(each, inner)
+            failing = either(*inner.fails)
+            tells_failure = failing is not None and self._is_only_block(statement)
+            made = _concatenated(nested) if nested else self._struct(inner)
+            if tells_failure:
+                made = f"struct({made} AS record, coalesce({failing}, false) AS fails)"
+            body = closed(made)
+            failing = closed(failing) if failing and not tells_failure else failing
         records = f"transform({elements}, {variable} -> {body})"
         if tells_failure:
             # Both in one go: what the records and the failures share is computed once.
@@ -217,6 +280,19 @@ class _Rows:
         if failing:
             emission.fails.append(f"exists({elements}, {variable} -> {failing})")
         return f"flatten({records})" if nested else records
+
+    @contextmanager
+    def _going_through(self, statement: typed.EmitEach, element: str) -> Iterator[None]:
+        """What is known inside a block: the element, and the metadata that the block writes."""
+        compiler = self.compiler
+        meta, compiler.meta = compiler.meta, dict(compiler.meta)
+        compiler.symbols[statement.element] = element
+        compiler.variables.add(statement.element)
+        try:
+            yield
+        finally:
+            compiler.meta = meta
+            compiler.variables.discard(statement.element)
 
     def _is_only_block(self, statement: typed.EmitEach) -> bool:
         every = [s for s in self.program.every_statement() if isinstance(s, typed.EmitEach)]

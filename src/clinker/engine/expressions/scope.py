@@ -7,7 +7,7 @@ where there are no columns, it is the variable of a lambda around its uses.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, TypeAlias
@@ -155,6 +155,19 @@ class Scope:
         finally:
             self._frames.pop()
 
+    @contextmanager
+    def inside_rows(self, column: str) -> Iterator[Callable[..., list[Layer]]]:
+        """The scope of rows into which a record is taken apart, each with a column of its own.
+
+        Gives what computes the columns that texts made in it use, as `layers` does for a record.
+        """
+        frame = _Frame(column)
+        self._frames.append(frame)
+        try:
+            yield lambda *texts: _layers(frame.names, {}, texts)
+        finally:
+            self._frames.pop()
+
     def over(self, array: str, function: str, body: Callable[[str], str]) -> str:
         """A higher-order function over an array, with a variable that nothing else uses."""
         variable = self.new_name()
@@ -168,41 +181,50 @@ class Scope:
 
     def layers(self, *texts: str) -> list[Layer]:
         """How to compute the columns that these texts use, each layer using earlier ones."""
-        pending = _inlined(self._needed(texts), " ".join(texts))
-        layers: list[Layer] = []
-        done: set[str] = set()
-        while pending:
-            ready = {name: needed for name, needed in pending.items() if needed.needs <= done}
-            sql = {name: needed.text for name, needed in ready.items() if needed.text is not None}
-            if sql:
-                layers.append(Columns(tuple(f"{text} AS {name}" for name, text in sql.items())))
-                done |= sql.keys()
-            else:
-                work = dict.fromkeys(self._foreign[name] for name in ready)
-                layers.append(ForeignColumns(tuple(work)))
-                done |= {name for each in work for name in (each.value, each.fails)}
-            pending = {name: item for name, item in pending.items() if name not in done}
-        return layers
+        return _layers(self._frames[0].names, self._foreign, texts)
 
-    def _needed(self, texts: Sequence[str]) -> dict[str, _Needed]:
-        """Every column that is used, directly or not."""
-        definitions = {name: text for text, name in self._frames[0].names.items()}
-        found: dict[str, _Needed] = {}
-        waiting = [name for text in texts for name in _NAME.findall(text)]
-        while waiting:
-            name = waiting.pop()
-            if name in found:
-                continue
-            if name in definitions:
-                found[name] = _Needed(definitions[name], _names(definitions[name]))
-            elif name in self._foreign:
-                found[name] = _Needed(None, _names(" ".join(self._foreign[name].columns)))
-            else:
-                continue  # the variable of a lambda
-            waiting.extend(found[name].needs)
-        for needed in found.values():
-            needed.needs &= found.keys()
-        return dict(sorted(found.items(), key=lambda item: int(item[0][2:-1])))
+
+def _layers(
+    names: Mapping[str, str], foreign: Mapping[str, Foreign], texts: Sequence[str]
+) -> list[Layer]:
+    pending = _inlined(_needed(names, foreign, texts), " ".join(texts))
+    layers: list[Layer] = []
+    done: set[str] = set()
+    while pending:
+        ready = {name: needed for name, needed in pending.items() if needed.needs <= done}
+        sql = {name: needed.text for name, needed in ready.items() if needed.text is not None}
+        if sql:
+            layers.append(Columns(tuple(f"{text} AS {name}" for name, text in sql.items())))
+            done |= sql.keys()
+        else:
+            work = dict.fromkeys(foreign[name] for name in ready)
+            layers.append(ForeignColumns(tuple(work)))
+            done |= {name for each in work for name in (each.value, each.fails)}
+        pending = {name: item for name, item in pending.items() if name not in done}
+    return layers
+
+
+def _needed(
+    names: Mapping[str, str], foreign: Mapping[str, Foreign], texts: Sequence[str]
+) -> dict[str, _Needed]:
+    """Every column that is used, directly or not."""
+    definitions = {name: text for text, name in names.items()}
+    found: dict[str, _Needed] = {}
+    waiting = [name for text in texts for name in _NAME.findall(text)]
+    while waiting:
+        name = waiting.pop()
+        if name in found:
+            continue
+        if name in definitions:
+            found[name] = _Needed(definitions[name], _names(definitions[name]))
+        elif name in foreign:
+            found[name] = _Needed(None, _names(" ".join(foreign[name].columns)))
+        else:
+            continue  # the variable of a lambda, or a column that is there
+        waiting.extend(found[name].needs)
+    for needed in found.values():
+        needed.needs &= found.keys()
+    return dict(sorted(found.items(), key=lambda item: int(item[0][2:-1])))
 
 
 @dataclass

@@ -42,6 +42,7 @@ _COMPILATION = (
     "-XX:Tier4MinInvocationThreshold=6000",
     "-XX:Tier4CompileThreshold=150000",
     "-XX:Tier4BackEdgeThreshold=400000",
+    "-XX:-DontCompileHugeMethods",  # those that Spark generates for long programs
 )
 
 
