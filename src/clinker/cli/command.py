@@ -7,6 +7,7 @@ import signal
 import sys
 from collections.abc import Sequence
 from importlib import import_module
+from types import TracebackType
 from typing import TextIO
 
 from clinker.diagnostics import Diagnostic
@@ -17,6 +18,9 @@ CONFIGURATION = 1
 USAGE = 2
 IO = 4
 INTERRUPTED = 130
+
+_DETAILED = ("debug", "trace")
+_REPORT = "this is a defect; please report it (`clinker run` tells more with --log-level debug)"
 
 
 class CommandError(Exception):
@@ -32,6 +36,8 @@ def run_command(parser: argparse.ArgumentParser, argv: Sequence[str] | None) -> 
     if hasattr(signal, "SIGPIPE"):  # a reader that leaves ends the output quietly
         signal.signal(signal.SIGPIPE, signal.SIG_DFL)
     args = parser.parse_args(argv)
+    if getattr(args, "log_level", None) not in _DETAILED:
+        sys.excepthook = _confess
     try:
         code: int = import_module(f"clinker.cli.{parser.prog}_{args.command}").run(args)
     except CommandError as problem:
@@ -40,6 +46,14 @@ def run_command(parser: argparse.ArgumentParser, argv: Sequence[str] | None) -> 
     except KeyboardInterrupt:
         return INTERRUPTED
     return code
+
+
+def _confess(
+    kind: type[BaseException], problem: BaseException, trace: TracebackType | None
+) -> None:
+    """What is said about a mistake of ours, in place of a stack trace."""
+    print(f"error: internal error: {kind.__name__}: {problem}", file=sys.stderr)
+    print(f"  help: {_REPORT}", file=sys.stderr)
 
 
 def add_format(

@@ -13,7 +13,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
-from types import TracebackType
 
 from clinker.cli.command import IO, CommandError
 from clinker.cli.progress import Log, watching
@@ -38,7 +37,6 @@ from clinker.plan.files import check_inputs, discover
 
 _LITTLE_INPUT = 32 * 2**20
 """Up to so many bytes a run ends before Java's optimizing compiler has paid off."""
-_DETAILS = "run again with --log-level debug for the details"
 
 
 class Execution:
@@ -190,15 +188,6 @@ def _write_preview(report: RunReport, file: Path) -> None:
 
 
 def _silence_libraries() -> None:
-    """What goes wrong is told by us, once: no stack traces of Python, Spark and the like."""
-    sys.excepthook = _confess
+    """What goes wrong is told by us, once: no warnings of Python, Spark and the like."""
     logging.getLogger().addHandler(logging.NullHandler())
     warnings.simplefilter("ignore")
-
-
-def _confess(
-    kind: type[BaseException], problem: BaseException, trace: TracebackType | None
-) -> None:
-    """What is said about a mistake of ours, in place of a stack trace."""
-    print(f"error: internal error: {kind.__name__}: {problem}", file=sys.stderr)
-    print(f"  help: {_DETAILS}", file=sys.stderr)

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import os
+from collections.abc import Iterator, Sequence
 from functools import cached_property
 
 import pyarrow as pa
@@ -32,8 +33,9 @@ from clinker.plan.graph import Unit
 
 SMALL_INPUT = 32 * 2**20
 """What the driver reads by itself, in bytes; starting workers for less costs more than it gains."""
-SPLIT_SIZE = 16 * 2**20
-"""Small enough that all cores end at about the same time, in bytes."""
+SMALLEST_SPLIT, LARGEST_SPLIT = 8 * 2**20, 64 * 2**20
+"""What a task reads, in bytes: less would not be worth a task, more would not be worth the wait."""
+_TASKS_PER_CORE = 2
 
 
 @frozen(eq=False, kw_only=True)
@@ -103,7 +105,7 @@ def _open(plan: Plan, identity: Identity, stages: Stages, number: int, unit: Uni
     stage = stages.add(Stage(unit.name, "", None))
     spec = _spec(plan, unit, config, stage)
     files = [InputFile(i, str(file.path), file.size) for i, file in enumerate(found.files)]
-    split_size = plan.pipeline.pipeline.concurrency.chunk_size or SPLIT_SIZE
+    split_size = plan.pipeline.pipeline.concurrency.chunk_size or _split_size(files)
     try:
         inventory = take_inventory(spec, files, split_size)
     except FormatError as problem:
@@ -118,6 +120,13 @@ def _open(plan: Plan, identity: Identity, stages: Stages, number: int, unit: Uni
         inventory=inventory,
         sample=preview.records if preview else None,
     )
+
+
+def _split_size(files: Sequence[InputFile]) -> int:
+    """The size at which all cores have something to read and end at about the same time."""
+    tasks = _TASKS_PER_CORE * (os.cpu_count() or 1)
+    even = -(-sum(file.size for file in files) // tasks)
+    return max(SMALLEST_SPLIT, min(LARGEST_SPLIT, even))
 
 
 def _spec(plan: Plan, unit: Unit, config: SourceConfig, stage: int) -> ReadSpec:

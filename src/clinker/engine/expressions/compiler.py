@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import datetime as dt
-import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Protocol
 
@@ -17,6 +16,7 @@ from clinker.engine.expressions.calls import call
 from clinker.engine.expressions.conditions import both, either, present, stepwise
 from clinker.engine.expressions.dispatch import Alternative, by_kind, of_kind
 from clinker.engine.expressions.foreign import ForeignExpression, Read, Wanted
+from clinker.engine.expressions.members import PLAIN_KEY, member_of, struct_of
 from clinker.engine.expressions.representation import (
     TAGGED,
     Representation,
@@ -58,6 +58,8 @@ class Compiler:
         """Symbols that stand for variables of lambdas."""
         self.members: Mapping[object, Sequence[str]] = {}
         """The keys that are read of maps, by the field or the symbol that holds the map."""
+        self.structs: dict[object, str] = {}
+        """Maps of which nothing but those keys is read, as structs of the tagged values."""
         self.results: Mapping[typed.Expr, Sql] = {}
         """Aggregates and window functions, which are computed before."""
 
@@ -271,19 +273,22 @@ class Compiler:
 
     def _member(self, expr: typed.Index, container: Alternative) -> str | None:
         """The value of one of several keys that are read of a map: all are found in one go."""
-        holder, key = _member_of(expr) or (None, "")
+        holder, key = member_of(expr) or (None, "")
         keys = self.members.get(holder, ())
         if len(keys) < 2 or key not in keys:
             return None
-        text = container.operand.text
-        if container.test:
-            text = f"if({container.test}, {text}, NULL)"
-        fields = ", ".join(f"`{name}` STRING" for name in keys)
-        found = self.scope.bind(f"from_json({text}, {text_literal(f'STRUCT<{fields}>')})")
+        found = self.scope.bind(struct_of(container.operand.text, keys, container.test))
         return f"{found}.`{key}`"
 
     def _index(self, expr: typed.Index) -> Sql:
         """The item of an array or a map; what is no such thing has none."""
+        holder, key = member_of(expr) or (None, "")
+        if holder in self.structs:
+            member = f"{self.structs[holder]}.`{key}`"
+            return Sql(convert(self.scope, member, TAGGED, representation(expr.type)))
+        return self._item_of(expr)
+
+    def _item_of(self, expr: typed.Index) -> Sql:
         holder, holder_fails = self.operand(expr.object)
         index, index_fails = self.operand(expr.index)
         target = representation(expr.type)
@@ -400,39 +405,10 @@ def _as_bool(operands: Sequence[Operand]) -> tuple[Sql, Type] | None:
     return (Sql(operand.text), BOOL) if operand.type.maybe(Kind.BOOL) else None
 
 
-_PLAIN_KEY = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
-
-
-def members_read(expressions: Iterable[typed.Expr]) -> dict[object, list[str]]:
-    """The keys that these expressions read of maps, by what holds the map."""
-    found: dict[object, dict[str, None]] = {}
-    for expression in expressions:
-        for part in expression.walk():
-            if isinstance(part, typed.Index) and (member := _member_of(part)):
-                holder, key = member
-                found.setdefault(holder, {})[key] = None
-    return {holder: list(keys) for holder, keys in found.items()}
-
-
-def _member_of(expr: typed.Index) -> tuple[object, str] | None:
-    """What holds a map and the key that is read of it, if both have names."""
-    index = expr.index
-    if not (isinstance(index, typed.Literal) and isinstance(index.value, str)):
-        return None
-    if not _PLAIN_KEY.fullmatch(index.value):
-        return None
-    match expr.object:
-        case typed.Local(symbol=symbol):
-            return symbol, index.value
-        case typed.Field(qualifier=qualifier, name=name):
-            return (qualifier, name), index.value
-    return None
-
-
 def _item(container: Operand, index: Operand) -> str:
     if container.type.maybe(Kind.ARRAY):
         return f"get({container.text}, try_cast({index.text} AS INT))"
-    if index.is_literal and isinstance(index.value, str) and _PLAIN_KEY.fullmatch(index.value):
+    if index.is_literal and isinstance(index.value, str) and PLAIN_KEY.fullmatch(index.value):
         # Finds a key without reading the whole map; leaves are tagged, so nothing is lost.
         return f"get_json_object({container.text}, '\\u0024.{index.value}')"
     return f"try_element_at(from_json({container.text}, 'MAP<STRING, STRING>'), {index.text})"

@@ -10,9 +10,10 @@ from clinker.cxl import typed
 from clinker.cxl.evaluate import DEFAULT_MAX_EXPANSION
 from clinker.cxl.sql import NotNative
 from clinker.cxl.types import Kind, Type
-from clinker.engine.expressions.compiler import Compiler, members_read
+from clinker.engine.expressions.compiler import Compiler
 from clinker.engine.expressions.conditions import both, either
 from clinker.engine.expressions.foreign import META, ForeignRecords
+from clinker.engine.expressions.members import is_read_by_member, members_read, structs_of
 from clinker.engine.expressions.representation import (
     Representation,
     convert,
@@ -230,10 +231,15 @@ class _Rows:
         scope = self.scope
         found = _Emission(emission.fields)
         elements = self._elements(statement, found)
+        if self._is_read_by_member(statement):
+            keys = self.compiler.members[statement.element]
+            elements = scope.bind(structs_of(scope, elements, keys))
         column = scope.new_name()
         inner = _Emission(dict(emission.fields))
         try:
             with self._going_through(statement, column), scope.inside_rows(column) as layers:
+                if self._is_read_by_member(statement):
+                    self.compiler.structs[statement.element] = column
                 for each in statement.body:
                     self._simple(each, inner)
                 made = self._written(inner), self._written_meta(), either(*inner.fails)
@@ -241,6 +247,11 @@ class _Rows:
             return None
         emission.fails.extend(found.fails)
         return Block(elements, column, *made, layers)
+
+    def _is_read_by_member(self, statement: typed.EmitEach) -> bool:
+        element = statement.element
+        expressions = typed.Program(statement.body).expressions()
+        return representation(element.type).is_tagged and is_read_by_member(element, expressions)
 
     def _top_level_each(
         self, statement: typed.EmitEach, before: Sequence[typed.Statement], emission: _Emission
@@ -293,6 +304,7 @@ class _Rows:
         finally:
             compiler.meta = meta
             compiler.variables.discard(statement.element)
+            compiler.structs.pop(statement.element, None)
 
     def _is_only_block(self, statement: typed.EmitEach) -> bool:
         every = [s for s in self.program.every_statement() if isinstance(s, typed.EmitEach)]
