@@ -8,7 +8,7 @@ from typing import Any
 import orjson
 import pytest
 
-from clinker.cxl.tagged import decode, encode
+from clinker.cxl.tagged import encode
 from clinker.engine.carried import MARK, carried_leaves, carried_values
 
 
@@ -41,5 +41,4 @@ def test_values_and_the_leaves_of_a_tagged_map(code: str, carried: Any, value: A
     text = MARK + orjson.dumps({f"{code}:a:b": carried, "BIGINT:more": 7}).decode()
     values = {"a:b": value, "more": 7}
     assert carried_values(text) == values
-    assert repr(decode(orjson.dumps(carried_leaves(text)).decode())) == repr(values)
-    assert repr(decode(encode(values))) == repr(values)
+    assert orjson.dumps(carried_leaves(text)).decode() == encode(values)

@@ -7,6 +7,7 @@ runs through: code that grows too long is no longer compiled by Java, for all re
 from __future__ import annotations
 
 import datetime as dt
+import re
 from collections.abc import Callable, Iterable, Mapping
 from functools import cache, partial
 from typing import Any, TypeAlias
@@ -63,6 +64,13 @@ def _same(value: Any) -> Any:
     return value
 
 
+def _tagged_leaf(text: str) -> Any:
+    """Ints, truth and what is nested are written without quotes."""
+    return orjson.loads(text) if _UNQUOTED.match(text) else text
+
+
+_UNQUOTED = re.compile(r"[\[{]|true$|false$|-?[0-9]+$")
+
 _Read: TypeAlias = Callable[[Any], Any]
 _VALUES: Mapping[str, _Read] = {
     "BOOLEAN": _same,
@@ -80,7 +88,7 @@ _LEAVES: Mapping[str, _Read] = {
     "STRING": lambda text: tagged.STRING + text,
     "DATE": lambda text: tagged.MOMENT + text,
     "TIMESTAMP_NTZ": lambda text: tagged.MOMENT + text.removesuffix(".000000"),
-    _TAGGED: lambda text: orjson.loads(text) if text[0] in "[{" else text,
+    _TAGGED: _tagged_leaf,
 }
 
 

@@ -34,6 +34,7 @@ __all__ = [
 SOURCE = "$source"
 """The number of the source a record was read by."""
 META = "$meta."
+_BARRIER = "$barrier"
 
 
 def quoted(name: str) -> str:
@@ -106,8 +107,11 @@ class Flow:
         """The records still in the flow."""
         if not self.has_rejects:
             return self
-        kept = self.frame.where(f"{quoted(REJECT)} is null").drop(REJECT)
-        return replace(self, frame=kept, has_rejects=False)
+        # Spark would ask the same of the source already, by all that a mark is computed from, and
+        # again in every step: texts without end. It lets a number that may change stay in place.
+        fixed = self.frame.selectExpr("*", f"monotonically_increasing_id() as {quoted(_BARRIER)}")
+        kept = fixed.where(f"{quoted(REJECT)} is null and {quoted(_BARRIER)} >= 0")
+        return replace(self, frame=kept.drop(REJECT, _BARRIER), has_rejects=False)
 
     def in_order(self) -> Flow:
         """The same records, standing in their order."""

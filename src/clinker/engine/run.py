@@ -157,7 +157,8 @@ class _Run:
         system = SystemValues(self.plan, self.identity, files)
         building = Building(self.plan, spark, system, self.stages, self.observer, demands)
         flows = Flows(building, self.inputs)
-        announce(building, "before_transform")
+        if not demands:
+            announce(building, "before_transform")
         with ExitStack() as cleaning:
             cleaning.callback(flows.release)
             staged: list[_Staged] = []

@@ -25,6 +25,7 @@ from clinker.engine.rejecting import (
     demand_sql,
     inputs_array_sql,
     inputs_sql,
+    is_kept,
     read_expressions,
     reads_of,
     reject_sql,
@@ -167,9 +168,11 @@ def _taken_apart(building: Building, flow: Flow, block: Block, mark: str | None)
 def _without_failing_records(rows: Flow, records: Flow, fails: str, mark: str) -> Flow:
     """The rows, and one in place of those of a record of which any fails."""
     by = ", ".join(selection(records.order))
-    failed = f"max(coalesce({fails}, false)) over (partition by {by}) as {quoted(_FAILED)}"
-    frame = rows.frame.selectExpr("*", failed)
-    frame = frame.where(f"not {quoted(_FAILED)} or {quoted(rows.order[-1])} = 0")
+    # Records that were rejected before may share the place of another one.
+    failed = f"max(coalesce({fails}, false) and {is_kept(rows)}) over (partition by {by})"
+    frame = rows.frame.selectExpr("*", f"{failed} as {quoted(_FAILED)}")
+    stays = f"not {quoted(_FAILED)} or {quoted(rows.order[-1])} = 0"
+    frame = frame.where(unless_rejected(f"({stays})", rows.has_rejects))
     frame = frame.withColumn(REJECT, f.expr(rejecting(rows, quoted(_FAILED), mark)))
     return replace(rows, frame=frame.drop(_FAILED), has_rejects=True, is_ordered=False)
 

@@ -12,6 +12,8 @@ from clinker.cxl import typed
 from clinker.engine.expressions.representation import text_literal
 from clinker.engine.expressions.scope import Scope
 
+_RESERVED = "_corrupt_record"
+"""A field in which Spark puts what it cannot read."""
 PLAIN_KEY = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 
 
@@ -70,7 +72,7 @@ def member_of(expr: typed.Index) -> tuple[object, str] | None:
     index = expr.index
     if not (isinstance(index, typed.Literal) and isinstance(index.value, str)):
         return None
-    if not PLAIN_KEY.fullmatch(index.value):
+    if not PLAIN_KEY.fullmatch(index.value) or index.value == _RESERVED:
         return None
     match expr.object:
         case typed.Local(symbol=symbol):
