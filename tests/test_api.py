@@ -69,6 +69,27 @@ def test_a_node_is_a_dataframe(pipeline: Path, session: Session) -> None:
         plan.dataframe("bog", session.spark)
 
 
+def test_a_node_has_columns_that_no_output_needs(pipeline: Path, session: Session) -> None:
+    text = PIPELINE.replace("type: float }", "type: float }, { name: note, type: string }")
+    pipeline.write_text(text.replace("path: out.csv", "path: out.csv, exclude: [note]"))
+    frame = clinker.compile(pipeline).dataframe("orders", session.spark)
+    assert frame.columns == ["id", "amount", "note"]
+
+
+def test_sums_of_a_node_have_room_for_every_number(pipeline: Path, session: Session) -> None:
+    total = """
+  - type: aggregate
+    name: total
+    input: big
+    config: { group_by: [], cxl: "emit sum = sum(double)" }
+  - { type: output, name: all, input: total, config: { type: csv, path: all.csv } }
+"""
+    pipeline.write_text(PIPELINE + total)
+    (pipeline.parent / "orders.csv").write_text("id,amount\n3,1e300\n5,1.5\n7,-1e300\n")
+    frame = clinker.compile(pipeline).dataframe("total", session.spark)
+    assert [tuple(row) for row in frame.collect()] == [(3.0,)]
+
+
 def test_errors_are_shown_with_their_place(pipeline: Path) -> None:
     pipeline.write_text(PIPELINE.replace("amount * 2.0", "amuont * 2.0"))
     with pytest.raises(clinker.CompileError, match="did you mean 'amount'") as caught:

@@ -57,7 +57,7 @@ class ExactSum:
 def exact_sum(call: AggregateCall, number: str, *, only_ints: bool = False) -> ExactSum:
     """The sum of the DOUBLE `number` of every record that has one."""
     if only_ints:
-        return _rounded(call, [_limb(number, INTS, k) for k in range(INTS.limbs)], INTS)
+        return _sum_of_ints(call, number)
     if call.is_wide:
         span, limb, fits = EVERY, _guarded_limb, f"abs({number}) <= {_LARGEST}"
     else:
@@ -80,6 +80,13 @@ def exact_sum(call: AggregateCall, number: str, *, only_ints: bool = False) -> E
         _unless_infinite(flags, total.scaled),
         None if call.is_wide else f"({flags} & {_HAS_OUTSIDE} <> 0)",
     )
+
+
+def _sum_of_ints(call: AggregateCall, number: str) -> ExactSum:
+    low, high = (call.over_group(f"sum({_limb(number, INTS, k)})") for k in range(INTS.limbs))
+    whole = f"cast({high} as decimal(20)) * {2**LIMB_BITS}BD + cast({low} as decimal(20))"
+    value = call.bind(f"cast({whole} as double)")
+    return ExactSum(value, f"({value} * {2.0**-64!r}D)")
 
 
 def _unless_infinite(flags: str, total: str) -> str:

@@ -89,13 +89,20 @@ class SourceInput:
                     return
 
 
-def open_inputs(plan: Plan, identity: Identity, stages: Stages) -> tuple[SourceInput, ...]:
-    """Find and open the files of all sources; `RunError` if one of them cannot be read."""
+def open_inputs(
+    plan: Plan, identity: Identity, stages: Stages, *, whole: bool = False
+) -> tuple[SourceInput, ...]:
+    """Find and open the files of all sources; `RunError` if one of them cannot be read.
+
+    Of records only what the outputs need is delivered, unless they are asked for as a `whole`.
+    """
     sources = [unit for unit in plan.graph if isinstance(unit.node, SourceNode)]
-    return tuple(_open(plan, identity, stages, n, unit) for n, unit in enumerate(sources))
+    return tuple(_open(plan, identity, stages, n, unit, whole) for n, unit in enumerate(sources))
 
 
-def _open(plan: Plan, identity: Identity, stages: Stages, number: int, unit: Unit) -> SourceInput:
+def _open(
+    plan: Plan, identity: Identity, stages: Stages, number: int, unit: Unit, whole: bool
+) -> SourceInput:
     assert isinstance(unit.node, SourceNode)
     config = unit.node.config
     found = discover(config, plan.options, identity.started)
@@ -103,7 +110,7 @@ def _open(plan: Plan, identity: Identity, stages: Stages, number: int, unit: Uni
     if problems:
         raise RunError(problems[0].message, Exit.IO, problems)
     stage = stages.add(Stage(unit.name, "", None))
-    spec = _spec(plan, unit, config, stage)
+    spec = _spec(plan, unit, config, stage, whole)
     files = [InputFile(i, str(file.path), file.size) for i, file in enumerate(found.files)]
     split_size = plan.pipeline.pipeline.concurrency.chunk_size or _split_size(files)
     try:
@@ -129,10 +136,11 @@ def _split_size(files: Sequence[InputFile]) -> int:
     return max(SMALLEST_SPLIT, min(LARGEST_SPLIT, even))
 
 
-def _spec(plan: Plan, unit: Unit, config: SourceConfig, stage: int) -> ReadSpec:
+def _spec(plan: Plan, unit: Unit, config: SourceConfig, stage: int, whole: bool) -> ReadSpec:
     required = plan.required[unit.name]
     shows_all = required.all_for_dead_letters and _keeps_dead_letters(plan, unit.name)
-    needed = (*required.for_results, *required.to_reject)
+    shows_all |= whole
+    every = tuple(column.name for column in config.schema_columns)
     keeps_undeclared = required.undeclared or (
         shows_all and config.on_unmapped.mode == "auto_widen"
     )
@@ -141,7 +149,8 @@ def _spec(plan: Plan, unit: Unit, config: SourceConfig, stage: int) -> ReadSpec:
         source_name=unit.name,
         dialect=_dialect(config),
         columns=tuple(Column(c.name, c.type, c.required) for c in config.schema_columns),
-        needed=tuple(c.name for c in config.schema_columns) if shows_all else needed,
+        needed=every if shows_all else required.for_results,
+        checked=required.to_reject,
         undeclared=(
             "reject"
             if config.on_unmapped.mode == "reject"

@@ -301,7 +301,7 @@ def node_frame(plan: Plan, node: str, spark: SparkSession) -> DataFrame:
     check_supported(plan)
     stages = Stages()
     identity = identify(plan.options.batch_id)
-    inputs = open_inputs(plan, identity, stages)
+    inputs = open_inputs(plan, identity, stages, whole=True)
     files = {source.name: [file.name for file in source.files] for source in inputs}
     system = SystemValues(plan, identity, files)
     # Nobody will run it again.

@@ -208,10 +208,10 @@ class _Conversion:
         self._places = {name: at for at, name in enumerate(self._header)}
         widened = inventory.undeclared if spec.undeclared == "keep" else ()
         self._widened = widened
-        present = {column.name for column in spec.needed_columns} | set(widened)
+        present = {column.name for column in spec.converted_columns} | set(widened)
         self._wanted = sorted(at for name, at in self._places.items() if name in present)
         self._coercions = [
-            (column, Coercion(column.type, spec.date_formats)) for column in spec.needed_columns
+            (column, Coercion(column.type, spec.date_formats)) for column in spec.converted_columns
         ]
 
     def batch(self, text: bytes, first_row: int) -> pa.RecordBatch:

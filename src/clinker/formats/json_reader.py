@@ -275,7 +275,7 @@ class _Conversion:
         self._file = file
         self._columns = [
             (column, tuple(column.name.split(".")), Coercion(column.type, spec.date_formats))
-            for column in spec.needed_columns
+            for column in spec.converted_columns
         ]
         self._declared: frozenset[str] = frozenset(column.name for column in spec.columns)
         self._tree = _tree_of(self._declared)

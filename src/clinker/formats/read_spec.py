@@ -97,6 +97,8 @@ class ReadSpec:
     columns: tuple[Column, ...]
     needed: tuple[str, ...]
     """The declared columns to deliver."""
+    checked: tuple[str, ...] = ()
+    """Others of which values that do not fit reject their record."""
     undeclared: Literal["keep", "drop", "reject"] = "keep"
     date_formats: tuple[str, ...] = ()
     array_paths: tuple[ArrayPath, ...] = ()
@@ -104,8 +106,15 @@ class ReadSpec:
     @property
     def needed_columns(self) -> tuple[Column, ...]:
         """The columns to deliver, in the order of the schema."""
-        wanted = set(self.needed)
-        return tuple(column for column in self.columns if column.name in wanted)
+        return self._named(set(self.needed))
+
+    @property
+    def converted_columns(self) -> tuple[Column, ...]:
+        """The columns whose values are converted, be it only to see whether they can be."""
+        return self._named({*self.needed, *self.checked})
+
+    def _named(self, names: set[str]) -> tuple[Column, ...]:
+        return tuple(column for column in self.columns if column.name in names)
 
 
 @frozen
