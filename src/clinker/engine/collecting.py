@@ -73,19 +73,15 @@ def split_off_rejects(table: pa.Table) -> tuple[pa.Table, pa.Table]:
     if REJECT not in table.column_names:
         return table, REJECTS.empty_table()
     reject = table.column(REJECT)
+    if reject.null_count == len(table):
+        return table, REJECTS.empty_table()
     is_kept = pc.is_null(reject)
-    rejected = table.filter(pc.invert(is_kept))
-    structs = pa.concat_arrays(
-        [chunk.cast(_REJECT_TYPE) for chunk in rejected.column(REJECT).chunks]
-        or [pa.array([], _REJECT_TYPE)]
-    )
-    rejects = pa.table(
-        [rejected.column(SOURCE), rejected.column(POSITION), *structs.flatten()], schema=REJECTS
-    )
+    structs = [chunk.cast(_REJECT_TYPE) for chunk in reject.drop_null().chunks]
+    rejects = pa.table(pa.concat_arrays(structs).flatten(), schema=REJECTS)
     return table.filter(is_kept), rejects
 
 
-_REJECT_TYPE = pa.struct([REJECTS.field(name) for name in ("stage", "inputs", "origin")])
+_REJECT_TYPE = pa.struct(list(REJECTS))
 
 
 def by_file(table: pa.Table) -> Iterator[tuple[FileKey, pa.Table]]:

@@ -51,6 +51,17 @@ _NO_FILE = "merged"
 _GROUP_KEY = "$group_key"
 
 
+_PLACE = (SOURCE, POSITION)
+_REJECT_AND_PLACE = (
+    f"if({quoted(REJECT)} is null, null, named_struct("
+    # What is never null in a struct that may be is too much for Arrow.
+    + ", ".join(f"'{name}', nullif({quoted(name)}, -1)" for name in _PLACE)
+    + "".join(f", '{name}', {quoted(REJECT)}.{name}" for name in ("stage", "inputs", "origin"))
+    + "))"
+)
+"""What is told of a rejected record; of others, not even where they come from."""
+
+
 @frozen(eq=False, kw_only=True)
 class Written:
     """An output, ready to be computed and written."""
@@ -91,10 +102,10 @@ def written(building: Building, planned: PlannedOutput, flow: Flow) -> Written:
         assert config.split and config.split.group_key
         texts.append((_GROUP_KEY, field_sql(ordered, config.split.group_key)))
     per_file = is_per_file(config)
-    if ordered.has_rejects or per_file:
+    if per_file:
         texts += [(SOURCE, quoted(SOURCE)), (POSITION, quoted(POSITION))]
     if ordered.has_rejects:
-        texts.append((REJECT, quoted(REJECT)))
+        texts.append((REJECT, _REJECT_AND_PLACE))
     return Written(
         unit=planned.unit,
         frame=computed(ordered.frame, scope, texts),
