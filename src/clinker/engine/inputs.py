@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from functools import cached_property
 
 import pyarrow as pa
@@ -33,8 +34,10 @@ from clinker.plan.graph import Unit
 
 SMALL_INPUT = 32 * 2**20
 """What the driver reads by itself, in bytes; starting workers for less costs more than it gains."""
-SMALLEST_SPLIT, LARGEST_SPLIT = 8 * 2**20, 64 * 2**20
-"""What a task reads, in bytes: less would not be worth a task, more would not be worth the wait."""
+_SPLIT_BYTES = 8 * 2**20
+"""What is read at once."""
+_LEAST_PER_TASK, _MOST_PER_TASK = 8 * 2**20, 64 * 2**20
+"""What a task reads: less would not be worth a task, more would not be worth the wait."""
 _TASKS_PER_CORE = 2
 
 
@@ -112,11 +115,13 @@ def _open(
     stage = stages.add(Stage(unit.name, "", None))
     spec = _spec(plan, unit, config, stage, whole)
     files = [InputFile(i, str(file.path), file.size) for i, file in enumerate(found.files)]
-    split_size = plan.pipeline.pipeline.concurrency.chunk_size or _split_size(files)
+    chunk_size = plan.pipeline.pipeline.concurrency.chunk_size
     try:
-        inventory = take_inventory(spec, files, split_size)
+        inventory = take_inventory(spec, files, chunk_size or _SPLIT_BYTES)
     except FormatError as problem:
         raise RunError(str(problem), Exit.IO, help=problem.help) from problem
+    if chunk_size is None:
+        inventory = replace(inventory, task_bytes=_task_bytes(files))
     preview = plan.options.preview
     return SourceInput(
         unit=unit,
@@ -129,11 +134,11 @@ def _open(
     )
 
 
-def _split_size(files: Sequence[InputFile]) -> int:
-    """The size at which all cores have something to read and end at about the same time."""
+def _task_bytes(files: Sequence[InputFile]) -> int:
+    """So much that all cores have something to read and end at about the same time."""
     tasks = _TASKS_PER_CORE * (os.cpu_count() or 1)
     even = -(-sum(file.size for file in files) // tasks)
-    return max(SMALLEST_SPLIT, min(LARGEST_SPLIT, even))
+    return max(_LEAST_PER_TASK, min(_MOST_PER_TASK, even + _SPLIT_BYTES // 2))
 
 
 def _spec(plan: Plan, unit: Unit, config: SourceConfig, stage: int, whole: bool) -> ReadSpec:

@@ -97,11 +97,11 @@ class _SplitReader(DataSourceReader):
 
 
 def _gathered(inventory: Inventory) -> Iterator[tuple[Split, ...]]:
-    """Splits that are read together: a task for each of many small files would be too much."""
+    """Splits that are read together: a task for each of them would be too much."""
     gathered: list[Split] = []
     size = 0
     for split in inventory.splits:
-        if gathered and size + split.size > inventory.split_bytes:
+        if gathered and size + split.size > inventory.task_bytes:
             yield tuple(gathered)
             gathered, size = [], 0
         gathered.append(split)

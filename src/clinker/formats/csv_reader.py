@@ -53,7 +53,7 @@ def take_inventory(
         undeclared=undeclared,
         layouts=tuple(FileLayout(survey.header) for survey in surveys),
         splits=tuple(split for survey in surveys for split in survey.splits),
-        split_bytes=split_bytes,
+        task_bytes=split_bytes,
         warnings=tuple(_warnings(spec, files, [survey.header for survey in surveys])),
     )
 

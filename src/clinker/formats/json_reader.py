@@ -62,7 +62,7 @@ def take_inventory(
         undeclared=(),
         layouts=tuple(FileLayout(form=survey.form) for survey in surveys),
         splits=tuple(split for survey in surveys for split in survey.splits),
-        split_bytes=split_bytes,
+        task_bytes=split_bytes,
         warnings=tuple(keys.warnings()),
     )
 

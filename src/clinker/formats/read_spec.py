@@ -166,8 +166,8 @@ class Inventory:
     """One for each file, by its index."""
     splits: tuple[Split, ...]
     """In the order of files and records."""
-    split_bytes: int
-    """What a split should hold at most; small files hold less."""
+    task_bytes: int
+    """How much is read by one task: as many splits as make up no more, if more than one."""
     warnings: tuple[str, ...] = field(default=())
 
 
