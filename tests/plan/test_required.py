@@ -251,3 +251,56 @@ def test_dead_letters_show_the_whole_source_row(error_handling: str, everything:
     found = required(SOURCE + output("s", "exclude: [b, c, d]"), error_handling)["s"]
     assert found.for_results == ("a",)
     assert found.all_for_dead_letters is everything
+
+
+LINES = """\
+- type: source
+  name: s
+  config: { type: json, path: s.json, schema: { id: int, lines: array, tags: array } }
+"""
+
+
+def members(cxl: str, nodes: str = "", reader: str = "t", more: str = "") -> dict[str, str]:
+    """The members of elements that are read of arrays of which nothing else is, as words."""
+    pipeline = LINES + transform(f'"{cxl}"', more) + nodes + output(reader, ONLY_EMITTED)
+    found = required(pipeline)["s"]
+    assert set(found.members) <= set(found.for_results)
+    return {name: " ".join(keys) for name, keys in found.members.items()}
+
+
+def test_arrays_of_which_only_members_are_read() -> None:
+    block = "emit each x in lines { emit a = x.a emit b = x.b + x.a }"
+    assert members(f"emit id = id {block}") == {"lines": "a b"}
+    assert members(f"filter id > 1 {block}") == {"lines": "a b"}
+
+
+@pytest.mark.parametrize(
+    "cxl",
+    [
+        "emit each x in lines { emit a = x.a emit all = x }",
+        "emit each x in lines { emit a = x.a emit k = x['odd key'] }",
+        "emit each x in lines { emit a = x.a emit n = lines.length() }",
+        "emit n = lines.length() emit each x in lines { emit a = x.a }",
+        "let l = lines emit each x in l { emit a = x.a }",
+        "emit each x in lines { emit each y in tags { emit a = x.a emit b = y.b } }",
+        "emit each x in lines { emit a = x.a } emit each y in lines { emit b = y.b }",
+        "emit each x in lines { emit a = id }",
+        "distinct emit each x in lines { emit a = x.a }",
+    ],
+)
+def test_arrays_that_are_needed_whole(cxl: str) -> None:
+    assert members(cxl) == {}
+
+
+def test_arrays_that_others_need_whole() -> None:
+    block = "emit each x in lines { emit a = x.a }"
+    assert members(block, output("s", name="all")) == {}
+    assert members(block, output("t", name="all")) == {}
+    check = "    validations: [{ check: 'lines != null' }]\n"
+    assert members(block, more=check) == {}
+
+
+def test_arrays_whose_members_several_read() -> None:
+    second = transform('"emit each y in lines { emit b = y.b }"').replace("name: t", "name: u")
+    nodes = second + output("u", ONLY_EMITTED, name="other")
+    assert members("emit each x in lines { emit a = x.a }", nodes) == {"lines": "b a"}

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import datetime as dt
 from collections.abc import Iterable, Mapping, Sequence, Set
-from dataclasses import field
+from dataclasses import field, replace
 from typing import TYPE_CHECKING
 
 from pyspark.sql import DataFrame, SparkSession
@@ -26,7 +26,7 @@ from clinker.engine.expressions import (
 from clinker.engine.expressions.frames import with_layers
 from clinker.engine.flow import WIDENED, Flow, quoted, selection, widened_column
 from clinker.engine.observer import Observer
-from clinker.engine.stages import Demand, Explain, Stage, Stages
+from clinker.engine.stages import Demand, Explain, RunAgain, Stage, Stages
 from clinker.engine.system import SystemValues
 from clinker.frozen import frozen
 from clinker.plan.compile import Plan
@@ -113,6 +113,10 @@ class FlowInputs:
 
 def field_sql(flow: Flow, name: str) -> str:
     """A field of a record; undeclared ones are of any type."""
+    if name in flow.apart:
+        raise RunAgain(Demand.WHOLE_RECORDS)
+    if name in flow.narrowed:
+        return recast(Scope(), quoted(name), flow.narrowed[name], flow.columns[name])
     if name in flow.columns:
         return quoted(name)
     if name in flow.widened:
@@ -121,6 +125,15 @@ def field_sql(flow: Flow, name: str) -> str:
         fields = f"from_json({quoted(WIDENED)}, 'MAP<STRING, STRING>')"
         return f"try_element_at({fields}, {literal(name, STRING)})"
     return literal(None, ANY)
+
+
+def as_declared(flow: Flow) -> Flow:
+    """The flow with all values in the forms of their columns."""
+    if not flow.narrowed:
+        return flow
+    columns = [f"{field_sql(flow, name)} as {quoted(name)}" for name in flow.columns]
+    frame = flow.frame.selectExpr(*columns, *selection(flow.hidden))
+    return replace(flow, frame=frame, narrowed={})
 
 
 def computed(frame: DataFrame, scope: Scope, columns: Sequence[tuple[str, str]]) -> DataFrame:

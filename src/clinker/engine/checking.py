@@ -28,7 +28,7 @@ def checked(building: Building, planned: PlannedTransform, flow: Flow) -> Flow:
     assert isinstance(node, TransformNode)
     emitted = [name for name in planned.program.fields_written if name in flow.columns]
     compiler = building.compiler(planned.unit, flow)
-    failures = [nan_sql(quoted(name), flow.columns[name]) for name in emitted]
+    failures = [nan_sql(quoted(name), flow.held_type(name)) for name in emitted]
     rules = [
         (check, validation)
         for check, validation in zip(planned.validations, node.config.validations, strict=True)

@@ -22,7 +22,7 @@ from clinker.engine.flow import FILE_SHIFT, POSITION, SOURCE, WIDENED
 from clinker.engine.inputs import SourceInput
 from clinker.engine.observer import Observer
 from clinker.engine.report import Counts, DeadLetterFile, Exit, RunError
-from clinker.engine.stages import Demand, Reason, Stage, Stages
+from clinker.engine.stages import Demand, Reason, RunAgain, Stage, Stages
 from clinker.formats.dead_letter_file import (
     DeadLetter,
     DeadLetters,
@@ -38,14 +38,6 @@ LATE_RECORD = "late_record"
 _ROW_MASK = (1 << FILE_SHIFT) - 1
 _REMEMBERED = 1 << 14
 """How many explanations are kept, for records that were rejected alike."""
-
-
-class RunAgain(Exception):
-    """The run must start over, since records demand more care."""
-
-    def __init__(self, demand: Demand) -> None:
-        super().__init__(demand)
-        self.demand = demand
 
 
 @frozen(eq=False)

@@ -12,7 +12,7 @@ from pyspark.sql import DataFrame
 from pyspark.sql import functions as f
 
 from clinker.cxl.types import Type
-from clinker.formats.read_spec import FILE_SHIFT, POSITION, REJECT, WIDENED
+from clinker.formats.read_spec import FILE_SHIFT, POSITION, REJECT, WIDENED, MemberTypes
 from clinker.frozen import frozen
 
 __all__ = [
@@ -74,8 +74,17 @@ class Flow:
     origin: Mapping[str, tuple[str, Type]] = field(default_factory=dict)
     """The fields as their source read them: the column that still holds each of them."""
     has_rejects: bool = True
+    apart: Mapping[str, MemberTypes] = field(default_factory=dict)
+    """Arrays that are not among the columns, since only these members of their elements are there.
+    The node that reads the flow takes them."""
+    narrowed: Mapping[str, Type] = field(default_factory=dict)
+    """Columns whose values are held as a narrower type than that of the column."""
     borders: tuple[int, ...] = ()
     """Values of the first order column that cut the flow into parts of similar size, if known."""
+
+    def held_type(self, name: str) -> Type:
+        """The type in whose form a column holds its values."""
+        return self.narrowed.get(name, self.columns[name])
 
     @property
     def hidden(self) -> tuple[str, ...]:

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from pyspark import StorageLevel
 
 from clinker.engine.aggregates import aggregate
-from clinker.engine.building import Building
+from clinker.engine.building import Building, as_declared
 from clinker.engine.combines import combine
 from clinker.engine.flow import REJECT, Flow, quoted
 from clinker.engine.inputs import SourceInput
@@ -71,7 +71,8 @@ class Flows:
         if isinstance(self._building.plan.nodes[edge.upstream], PlannedRoute):
             assert edge.port is not None
             return branch_flow(flow, edge.port, carries_rejects=carries)
-        return flow if carries else flow.without_rejects()
+        flow = flow if carries else flow.without_rejects()
+        return flow if reader.kind == "output" else as_declared(flow)
 
     def release(self) -> None:
         """Free what was kept for several readers."""
@@ -108,7 +109,7 @@ class Flows:
         window = self._building.plan.windows.get(planned.unit.name)
         if window is None or window.lookup is None:
             return transform(self._building, planned, flow)
-        looked_up = self.of(window.root)
+        looked_up = as_declared(self.of(window.root))
         result = transform(self._building, planned, flow, looked_up)
         if self._readers(window.root) or not looked_up.has_rejects:
             return result

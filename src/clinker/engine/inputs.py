@@ -13,7 +13,7 @@ from clinker.config.formats import CsvReading, JsonReading
 from clinker.config.nodes import SourceNode
 from clinker.config.nodes.source import CsvSource, JsonSource, SourceConfig
 from clinker.engine.report import Exit, Identity, RunError
-from clinker.engine.stages import Stage, Stages
+from clinker.engine.stages import Demand, Stage, Stages
 from clinker.formats.reading import (
     ArrayPath,
     Column,
@@ -24,6 +24,7 @@ from clinker.formats.reading import (
     JsonDialect,
     ReadSpec,
     count_records,
+    delivered_schema,
     read_split,
     take_inventory,
 )
@@ -80,6 +81,13 @@ class SourceInput:
         inventory = self.inventory
         return sum(count_records(self.spec, inventory, split) for split in inventory.splits)
 
+    def whole(self) -> SourceInput:
+        """The same, but with all arrays whole."""
+        spec = replace(self.spec, members={})
+        schema = delivered_schema(spec, self.inventory.undeclared)
+        inventory = replace(self.inventory, schema=schema, members={})
+        return replace(self, spec=spec, inventory=inventory)
+
     def _batches(self) -> Iterator[pa.RecordBatch]:
         left = self.sample
         for split in self.inventory.splits:
@@ -123,7 +131,7 @@ def _open(
     if chunk_size is None:
         inventory = replace(inventory, task_bytes=_task_bytes(files))
     preview = plan.options.preview
-    return SourceInput(
+    opened = SourceInput(
         unit=unit,
         number=number,
         stage=stage,
@@ -132,6 +140,8 @@ def _open(
         inventory=inventory,
         sample=preview.records if preview else None,
     )
+    # To take arrays apart pays for those that have many records.
+    return opened.whole() if opened.is_small else opened
 
 
 def _task_bytes(files: Sequence[InputFile]) -> int:
@@ -165,7 +175,14 @@ def _spec(plan: Plan, unit: Unit, config: SourceConfig, stage: int, whole: bool)
         ),
         date_formats=plan.pipeline.pipeline.date_formats,
         array_paths=tuple(ArrayPath(p.path, p.mode, p.separator) for p in config.array_paths),
+        members={} if shows_all or not _has_plain_records(config) else required.members,
+        stage_of_unlike=Demand.WHOLE_RECORDS,
     )
+
+
+def _has_plain_records(config: SourceConfig) -> bool:
+    """Whether an array in a record is one in the file as well."""
+    return isinstance(config, JsonSource) and not config.array_paths
 
 
 def _keeps_dead_letters(plan: Plan, source: str) -> bool:

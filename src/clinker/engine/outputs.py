@@ -85,7 +85,10 @@ def written(building: Building, planned: PlannedOutput, flow: Flow) -> Written:
     ordered = _sorted(flow, config.sort_order) if config.sort_order else flow.in_order()
     scope = Scope()
     shown = building.plan.projections[planned.unit.name]
-    columns = [OutputColumn(column.name, column.type) for column in shown]
+    columns = [
+        OutputColumn(column.name, ordered.narrowed.get(column.field, column.type))
+        for column in shown
+    ]
     texts = [(column.name, _column_sql(ordered, column.field)) for column in shown]
     widened = None
     if config.include_unmapped:
@@ -117,7 +120,7 @@ def written(building: Building, planned: PlannedOutput, flow: Flow) -> Written:
 
 
 def _column_sql(flow: Flow, field: str) -> str:
-    if field.startswith(META):
+    if field.startswith(META) or field in flow.narrowed:
         return quoted(field)
     return field_sql(flow, field)
 

@@ -25,7 +25,6 @@ from clinker.engine.collecting import (
 )
 from clinker.engine.dead_letters import (
     Rejected,
-    RunAgain,
     check_limits,
     explained,
     log_unfiled,
@@ -57,7 +56,7 @@ from clinker.engine.session import (
     start_jvm,
 )
 from clinker.engine.session.session import Session
-from clinker.engine.stages import Demand, Stages
+from clinker.engine.stages import Demand, RunAgain, Stages
 from clinker.engine.supported import check_supported
 from clinker.engine.system import SystemValues
 from clinker.engine.widening import with_record_keys
@@ -156,7 +155,10 @@ class _Run:
         files = {source.name: [file.name for file in source.files] for source in self.inputs}
         system = SystemValues(self.plan, self.identity, files)
         building = Building(self.plan, spark, system, self.stages, self.observer, demands)
-        flows = Flows(building, self.inputs)
+        inputs = self.inputs
+        if Demand.WHOLE_RECORDS in demands:
+            inputs = tuple(source.whole() for source in inputs)
+        flows = Flows(building, inputs)
         if not demands:
             announce(building, "before_transform")
         with ExitStack() as cleaning:

@@ -28,7 +28,9 @@ def source(building: Building, planned: PlannedSource, given: SourceInput) -> Fl
         frame = local_frame(building.spark, table)
     else:
         frame = scan(building.spark, given.spec, given.inventory)
-    columns = {c.name: planned.row.columns[c.name] for c in given.spec.needed_columns}
+    apart = given.inventory.members
+    delivered = [c.name for c in given.spec.needed_columns if c.name not in apart]
+    columns = {name: planned.row.columns[name] for name in delivered}
     keeps_undeclared = given.spec.undeclared == "keep"
     has_map = keeps_undeclared and isinstance(given.spec.dialect, JsonDialect)
     return Flow(
@@ -43,6 +45,7 @@ def source(building: Building, planned: PlannedSource, given: SourceInput) -> Fl
         origin={name: (name, type_) for name, type_ in columns.items()},
         has_rejects=has_rejects,
         borders=_borders(given.inventory),
+        apart=apart,
     )
 
 

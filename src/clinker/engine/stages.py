@@ -26,7 +26,16 @@ class Demand(IntEnum):
     WIDE_SUMS = 0
     """A Float lies outside the range of the usual sums."""
     WHOLE_RECORDS = 1
-    """A row fails of a record that was taken apart: the whole record is to be rejected."""
+    """Of a record that was taken apart the whole is needed: a row of it fails, or it is unlike
+    those by which the types of its parts were guessed."""
+
+
+class RunAgain(Exception):
+    """The run must start over, since records demand more care."""
+
+    def __init__(self, demand: Demand) -> None:
+        super().__init__(demand)
+        self.demand = demand
 
 
 @frozen

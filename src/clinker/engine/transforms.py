@@ -16,6 +16,7 @@ from clinker.engine.checking import checked
 from clinker.engine.explaining import program_explainer
 from clinker.engine.expressions import TAGGED, Compiler
 from clinker.engine.expressions.frames import with_layers
+from clinker.engine.expressions.members import Struct
 from clinker.engine.expressions.rows import Block, Distinct, RowSql, compile_row_program
 from clinker.engine.flow import META, REJECT, Flow, origin_column, quoted, selection
 from clinker.engine.identity import identity_sql
@@ -53,7 +54,8 @@ def transform(
     if windows:
         compiler.results = windows.results
     limit = node.config.max_expansion
-    row = compile_row_program(planned.program, compiler, limit, takes_apart=True)
+    apart = {name: Struct(quoted(name), types) for name, types in flow.apart.items()}
+    row = compile_row_program(planned.program, compiler, limit, takes_apart=True, apart=apart)
     outgoing = _applied(building, planned, flow, compiler, row, windows)
     leaving = checked(building, planned, outgoing)
     building.messages.extend(messages_of(building, planned, flow, leaving, compiler.results))
@@ -102,6 +104,8 @@ def _mark(
     """What marks a record that the program rejects; None if it rejects none."""
     if not (any(stage.fails for stage in row.stages) or (row.block and row.block.fails)):
         return None
+    if flow.apart:
+        return demand_sql(Demand.WHOLE_RECORDS)
     program = planned.program
     read = read_expressions(program.expressions())
     known = building.surroundings(planned.unit, program.expressions())
@@ -212,11 +216,12 @@ def _outgoing(
     }
     columns: dict[str, str] = {}
     types: dict[str, Type] = {}
+    narrowed = row.block.narrowed if row.block else {}
     for name, wanted in planned.row.columns.items():
         own = program.fields_written.get(name) or flow.columns.get(name)
         if own is not None:
             text = emitted.get(name) or quoted(name)
-            columns[name] = recast(compiler.scope, text, own, wanted)
+            columns[name] = text if name in narrowed else recast(compiler.scope, text, own, wanted)
             types[name] = wanted
     hidden = {name: quoted(name) for name in flow.hidden if name not in columns}
     hidden |= {name: quoted(name) for name in order if name not in hidden}
@@ -233,6 +238,8 @@ def _outgoing(
         order=order,
         meta={**flow.meta, **program.meta_written},
         origin=origin,
+        apart={},
+        narrowed=narrowed,
     )
 
 

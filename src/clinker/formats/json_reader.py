@@ -6,14 +6,15 @@ import gc
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from itertools import chain, islice
-from typing import Any, BinaryIO, TypeAlias
+from typing import Any, BinaryIO, Protocol, TypeAlias
 
 import numpy as np
 import orjson
 import pyarrow as pa
 
-from clinker.formats.coercion import Coercion
+from clinker.formats.coercion import Coerced, Coercion
 from clinker.formats.encodings import opened, text_start
+from clinker.formats.json_members import MemberGuess, Unlike, taken_apart, values_of
 from clinker.formats.json_records import (
     Record,
     detect_form,
@@ -30,11 +31,17 @@ from clinker.formats.read_spec import (
     Inventory,
     JsonDialect,
     JsonForm,
+    MemberTypes,
     ReadSpec,
     Split,
     delivered_schema,
 )
-from clinker.formats.rejecting import assemble, find_rejections, missing_columns
+from clinker.formats.rejecting import (
+    assemble,
+    find_rejections,
+    missing_columns,
+    unlike_record,
+)
 from clinker.formats.tagging import Unfit, tagged_column
 from clinker.frozen import frozen
 
@@ -42,6 +49,7 @@ _BLOCK_BYTES = 1 << 20
 _CACHED_RECORDS = 1 << 10
 """How many records are converted at a time: what they are made of should stay in the cache."""
 _BATCH_PARTS = 8
+_GUESSED_LINES = 50
 _BLANK = 0x20
 _ONLY_UTF8 = "JSON files are UTF-8; convert it"
 _LF = 10
@@ -56,13 +64,15 @@ def take_inventory(
 ) -> Inventory:
     """Find out how the records are written, and cut large files between lines."""
     keys = _KeySearch(spec)
-    surveys = [_survey(spec, dialect, file, split_bytes, keys) for file in files]
+    guesses = _Guesses(spec)
+    surveys = [_survey(spec, dialect, file, split_bytes, (keys, guesses)) for file in files]
     return Inventory(
-        schema=delivered_schema(spec),
+        schema=delivered_schema(spec, members=guesses.types()),
         undeclared=(),
         layouts=tuple(FileLayout(form=survey.form) for survey in surveys),
         splits=tuple(split for survey in surveys for split in survey.splits),
         task_bytes=split_bytes,
+        members=guesses.types(),
         warnings=tuple(keys.warnings()),
     )
 
@@ -73,6 +83,34 @@ class _Survey:
 
     form: JsonForm | None
     splits: tuple[Split, ...]
+
+
+class _Looking(Protocol):
+    """Something that looks at parts of files that hold whole lines."""
+
+    def look(self, text: bytes) -> None: ...
+
+
+class _Guesses:
+    """Looks at a few records of every part to guess the types of what is taken apart."""
+
+    def __init__(self, spec: ReadSpec) -> None:
+        self._guesses = {name: MemberGuess(keys) for name, keys in spec.members.items()}
+
+    def look(self, text: bytes) -> None:
+        if not self._guesses:
+            return
+        for line in text.split(b"\n", _GUESSED_LINES)[:_GUESSED_LINES]:
+            try:
+                record = orjson.loads(line)
+            except orjson.JSONDecodeError:  # a blank line, or for the reader to complain about
+                continue
+            if isinstance(record, dict):
+                for name, guess in self._guesses.items():
+                    guess.look(_values([record], tuple(name.split("."))))
+
+    def types(self) -> dict[str, MemberTypes]:
+        return {name: guess.types() for name, guess in self._guesses.items()}
 
 
 class _KeySearch:
@@ -89,7 +127,6 @@ class _KeySearch:
         self._looked = False
 
     def look(self, text: bytes) -> None:
-        """Search a part of a file that holds whole lines."""
         self._looked = True
         for name, key in list(self._sought.items()):
             if key in text:
@@ -101,7 +138,11 @@ class _KeySearch:
 
 
 def _survey(
-    spec: ReadSpec, dialect: JsonDialect, file: InputFile, split_bytes: int, keys: _KeySearch
+    spec: ReadSpec,
+    dialect: JsonDialect,
+    file: InputFile,
+    split_bytes: int,
+    looking: Sequence[_Looking],
 ) -> _Survey:
     with opened(file.path) as stream:
         start = text_start(stream, file.path, "utf-8", _ONLY_UTF8)
@@ -110,9 +151,10 @@ def _survey(
         if form is None:
             return _Survey(None, ())
         if form == "ndjson":
-            return _Survey(form, tuple(_cut(stream, spec, file, start, split_bytes, keys)))
+            return _Survey(form, tuple(_cut(stream, spec, file, start, split_bytes, looking)))
         for block in _blocks_of_lines(stream, start):
-            keys.look(block)
+            for each in looking:
+                each.look(block)
     return _Survey(form, (Split(file, start, file.size, 1),))
 
 
@@ -131,14 +173,15 @@ def _cut(
     file: InputFile,
     start: int,
     split_bytes: int,
-    keys: _KeySearch,
+    looking: Sequence[_Looking],
 ) -> Iterator[Split]:
     """Ranges of whole lines, each with the number of its first record."""
     unfold = unfolding(spec.array_paths)
     begin = offset = start
     first_row = row = 1
     for block in _blocks_of_lines(stream, start):
-        keys.look(block)
+        for each in looking:
+            each.look(block)
         if unfold:
             records = line_records(block, offset, file.path)
             row += sum(1 for record in records for _ in unfold(record))
@@ -198,7 +241,7 @@ def _small_batches(
     spec: ReadSpec, dialect: JsonDialect, inventory: Inventory, split: Split
 ) -> Iterator[pa.RecordBatch]:
     records = _records(spec, dialect, inventory, split)
-    conversion = _Conversion(spec, inventory.schema, split.file)
+    conversion = _Conversion(spec, inventory, split.file)
     row = split.first_row
     while True:
         with _uncollected():
@@ -207,6 +250,9 @@ def _small_batches(
                 return
             try:
                 batch = conversion.batch(found, row)
+            except Unlike:
+                yield unlike_record(spec, inventory.schema, split.file.position(row))
+                return
             except (RecursionError, TypeError, Unfit):
                 _refuse_nested(found, row, split.file.path)
                 raise
@@ -269,9 +315,10 @@ def _uncollected() -> Iterator[None]:
 class _Conversion:
     """Turns records of one file into batches."""
 
-    def __init__(self, spec: ReadSpec, schema: pa.Schema, file: InputFile) -> None:
+    def __init__(self, spec: ReadSpec, inventory: Inventory, file: InputFile) -> None:
         self._spec = spec
-        self._schema = schema
+        self._schema = inventory.schema
+        self._members = inventory.members
         self._file = file
         self._columns = [
             (column, tuple(column.name.split(".")), Coercion(column.type, spec.date_formats))
@@ -283,7 +330,7 @@ class _Conversion:
     def batch(self, records: Sequence[Record], first_row: int) -> pa.RecordBatch:
         raw = {column.name: _values(records, steps) for column, steps, _ in self._columns}
         coerced = [
-            (column, coercion.column_from_values(raw[column.name]))
+            (column, self._coerced(column.name, coercion, raw[column.name]))
             for column, _, coercion in self._columns
         ]
         values = {column.name: result.values for column, result in coerced}
@@ -301,6 +348,11 @@ class _Conversion:
             find_rejections(coerced, lambda column, at: raw[column.name][at]),
             lambda rejected: [records[at] for at in rejected],
         )
+
+    def _coerced(self, name: str, coercion: Coercion, values: Sequence[Any]) -> Coerced:
+        if name in self._members:
+            return Coerced(taken_apart(values, self._members[name]))
+        return coercion.column_from_values(values)
 
     def _undeclared(self, record: Record) -> Record | None:
         if record.keys() <= self._declared:
@@ -320,8 +372,7 @@ class _Conversion:
 
 def _values(records: Sequence[Record], steps: tuple[str, ...]) -> list[Any]:
     if len(steps) == 1:
-        name = steps[0]
-        return [record.get(name) for record in records]
+        return values_of(records, steps[0])
     return [find(record, steps) for record in records]
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import field
 from functools import cache
 from typing import Literal, TypeAlias
@@ -21,6 +22,8 @@ FILE_SHIFT = 40
 """A record's position is its file's index shifted by this, plus its number in the file."""
 
 REJECT_TYPE = pa.struct([("stage", pa.int32()), ("inputs", pa.string()), ("origin", pa.string())])
+MemberTypes: TypeAlias = Mapping[str, Type]
+"""The types of members of maps, by their keys."""
 JsonForm: TypeAlias = Literal["array", "ndjson", "object"]
 
 
@@ -102,6 +105,11 @@ class ReadSpec:
     undeclared: Literal["keep", "drop", "reject"] = "keep"
     date_formats: tuple[str, ...] = ()
     array_paths: tuple[ArrayPath, ...] = ()
+    members: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    """The arrays to take apart: of their elements, only these members are delivered."""
+    stage_of_unlike: int = -1
+    """The stage to send a record to that does not fit the types its members were guessed to have;
+    no more records follow it."""
 
     @property
     def needed_columns(self) -> tuple[Column, ...]:
@@ -168,6 +176,8 @@ class Inventory:
     """In the order of files and records."""
     task_bytes: int
     """How much is read by one task: as many splits as make up no more, if more than one."""
+    members: Mapping[str, MemberTypes] = field(default_factory=dict)
+    """The arrays that are taken apart."""
     warnings: tuple[str, ...] = field(default=())
 
 
@@ -189,9 +199,19 @@ _NATIVE = {
 }
 
 
-def delivered_schema(spec: ReadSpec, undeclared: tuple[str, ...] = ()) -> pa.Schema:
-    """The columns of the batches that a source delivers."""
-    fields = [pa.field(c.name, arrow_type(c.type)) for c in spec.needed_columns]
+def member_struct(types: MemberTypes) -> pa.StructType:
+    """How the members of a map are held."""
+    return pa.struct([(key, arrow_type(type_)) for key, type_ in types.items()])
+
+
+def delivered_schema(
+    spec: ReadSpec,
+    undeclared: tuple[str, ...] = (),
+    members: Mapping[str, MemberTypes] | None = None,
+) -> pa.Schema:
+    """The columns of the batches that a source delivers, some of them arrays taken apart."""
+    parts = {name: pa.list_(member_struct(types)) for name, types in (members or {}).items()}
+    fields = [pa.field(c.name, parts.get(c.name, arrow_type(c.type))) for c in spec.needed_columns]
     if spec.undeclared == "keep":
         fields += [pa.field(name, pa.string()) for name in widened_names(spec, undeclared)]
     fields += [pa.field(POSITION, pa.int64()), pa.field(REJECT, REJECT_TYPE)]

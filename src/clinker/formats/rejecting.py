@@ -122,6 +122,14 @@ def assemble(
     return pa.record_batch([delivered[name] for name in schema.names], schema=schema)
 
 
+def unlike_record(spec: ReadSpec, schema: pa.Schema, position: int) -> pa.RecordBatch:
+    """The one record that tells that others at this place do not fit the guessed types."""
+    told = {"stage": spec.stage_of_unlike, "inputs": "[]", "origin": None}
+    values = {POSITION: pa.array([position]), REJECT: pa.array([told], REJECT_TYPE)}
+    nothing = {field.name: pa.nulls(1, field.type) for field in schema}
+    return pa.record_batch({**nothing, **values}, schema=schema)
+
+
 def _reject_column(
     stage: int,
     rejected: np.ndarray[Any, np.dtype[np.bool_]],

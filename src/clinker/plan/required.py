@@ -9,6 +9,7 @@ from clinker.config.error_handling import ErrorHandling
 from clinker.config.nodes import AggregateNode, OutputNode, SourceNode, TransformNode
 from clinker.config.nodes.source import SourceConfig
 from clinker.cxl import typed
+from clinker.cxl.members import is_read_by_member, members_read
 from clinker.cxl.types import Kind
 from clinker.frozen import frozen
 from clinker.plan.correlation import Correlation
@@ -19,6 +20,7 @@ from clinker.plan.planned import (
     PlannedCombine,
     PlannedOutput,
     PlannedRoute,
+    PlannedSource,
     PlannedState,
     PlannedTransform,
 )
@@ -31,6 +33,8 @@ class RequiredColumns:
 
     for_results: tuple[str, ...]
     """Columns whose values reach an output or decide about one."""
+    members: Mapping[str, tuple[str, ...]]
+    """Those of them that are arrays of which only these members of elements are read."""
     to_reject: tuple[str, ...]
     """Other columns that must be looked at, since a bad value in them rejects the record."""
     undeclared: bool
@@ -53,7 +57,7 @@ def plan_required(
         inputs = [wanted[edge.upstream] for edge in unit.inputs]
         window = windows.get(unit.name)
         if window and window.lookup is not None:
-            wanted[window.root].columns.update(window.reads)
+            wanted[window.root].add(_Wanted(set(window.reads)))
         for asked, source in zip(
             _asked_of_inputs(planned, wanted[unit.name], nodes, window), inputs, strict=True
         ):
@@ -71,10 +75,20 @@ class _Wanted:
 
     columns: set[str] = field(default_factory=set)
     undeclared: bool = False
+    members: dict[str, tuple[str, ...]] = field(default_factory=dict)
+    """Of columns that are needed, those of whose elements only these members are."""
 
     def add(self, other: _Wanted) -> None:
+        self.members = {
+            name: tuple(dict.fromkeys((*self.members.get(name, ()), *other.members.get(name, ()))))
+            for name in (*self.members, *other.members)
+            if self._takes_apart(name) and other._takes_apart(name)
+        }
         self.columns |= other.columns
         self.undeclared |= other.undeclared
+
+    def _takes_apart(self, name: str) -> bool:
+        return name in self.members or name not in self.columns
 
 
 def _required(
@@ -84,14 +98,20 @@ def _required(
     correlation: Correlation,
     handling: ErrorHandling,
 ) -> RequiredColumns:
-    needed = set(wanted.columns)
+    whole = wanted.columns - wanted.members.keys()
     if name in correlation.sources:
-        needed |= set(correlation.sources[name].fields)
+        whole |= set(correlation.sources[name].fields)
     if config.watermark:
-        needed.add(config.watermark.column)
+        whole.add(config.watermark.column)
+    needed = wanted.columns | whole
     columns = config.schema_columns
     return RequiredColumns(
         for_results=tuple(c.name for c in columns if c.name in needed),
+        members={
+            c.name: wanted.members[c.name]
+            for c in columns
+            if c.name in wanted.members and c.name not in whole
+        },
         to_reject=tuple(
             c.name
             for c in columns
@@ -155,7 +175,30 @@ def _by_transform(
         needed |= set(window.reads) if window else set()
     if _compares_whole_records(planned.program):
         needed |= set(upstream.row.columns)
-    return _Wanted(needed & set(upstream.row.columns), wanted.undeclared)
+        outgoing |= set(upstream.row.columns)
+    members: dict[str, tuple[str, ...]] = {}
+    if window is None and isinstance(upstream, PlannedSource):
+        read = _read_by_member(planned.program)
+        members = {name: keys for name, keys in read.items() if name not in outgoing}
+    return _Wanted(needed & set(upstream.row.columns), wanted.undeclared, members)
+
+
+def _read_by_member(program: typed.Program) -> dict[str, tuple[str, ...]]:
+    """The field whose elements a program ends by going through, if it reads but their members."""
+    blocks = [s for s in program.every_statement() if isinstance(s, typed.EmitEach)]
+    if len(blocks) != 1 or program.statements[-1] is not blocks[0]:
+        return {}
+    (last,) = blocks
+    if not isinstance(last.source, typed.Field):
+        return {}
+    name = last.source.name
+    inner = list(typed.Program(last.body).expressions())
+    others = [*typed.Program(program.statements[:-1]).expressions(), *inner]
+    is_read_otherwise = any(name == read for e in others for _, read in e.fields_read)
+    is_array = last.source.type.only(Kind.ARRAY) and last.source.type.element is None
+    if is_read_otherwise or not is_array or not is_read_by_member(last.element, inner):
+        return {}
+    return {name: tuple(members_read(inner)[last.element])}
 
 
 def _looked_at_after(planned: PlannedTransform) -> set[str]:

@@ -110,10 +110,11 @@ class _Entering:
         reaches: bool,
     ) -> _Entering:
         """The value made fit for where it goes; a null goes there only if it `reaches` it."""
-        operand, fails = compiler.operand(expr)
+        takes_tagged = method.sql_takes_tagged and declared.is_any
+        operand, fails = compiler.operand(expr) if takes_tagged else compiler.narrowed(expr)
         stops = expr.type.may_be_null and not reaches
         mismatch: str | None = None
-        if method.sql_takes_tagged and declared.is_any:
+        if takes_tagged:
             found = [Alternative(operand)]
         elif expr.type.is_null:
             found = [Alternative(_NO_VALUE)]

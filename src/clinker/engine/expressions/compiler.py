@@ -8,15 +8,16 @@ from typing import Protocol
 
 from clinker.cxl import typed
 from clinker.cxl.ast import EQUALITY_OPS, BinaryOp, LogicOp, UnaryOp
+from clinker.cxl.members import PLAIN_KEY, member_of
 from clinker.cxl.sql import NotNative, Operand, Sql
 from clinker.cxl.tagged import encode
 from clinker.cxl.types import BOOL, DATETIME, Kind, Type
 from clinker.engine.expressions import operators
 from clinker.engine.expressions.calls import call
 from clinker.engine.expressions.conditions import both, either, present, stepwise
-from clinker.engine.expressions.dispatch import Alternative, by_kind, of_kind
+from clinker.engine.expressions.dispatch import Alternative, by_kind, kind_of, of_kind
 from clinker.engine.expressions.foreign import ForeignExpression, Read, Wanted
-from clinker.engine.expressions.members import PLAIN_KEY, member_of, struct_of
+from clinker.engine.expressions.members import Struct, struct_of
 from clinker.engine.expressions.representation import (
     TAGGED,
     Representation,
@@ -58,8 +59,10 @@ class Compiler:
         """Symbols that stand for variables of lambdas."""
         self.members: Mapping[object, Sequence[str]] = {}
         """The keys that are read of maps, by the field or the symbol that holds the map."""
-        self.structs: dict[object, str] = {}
-        """Maps of which nothing but those keys is read, as structs of the tagged values."""
+        self.structs: dict[object, Struct] = {}
+        """Maps of which nothing but those keys is read."""
+        self.narrow: dict[typed.Symbol, Operand] = {}
+        """Symbols whose values are known to be of a narrower type than theirs."""
         self.results: Mapping[typed.Expr, Sql] = {}
         """Aggregates and window functions, which are computed before."""
 
@@ -80,6 +83,21 @@ class Compiler:
         if found is not None:
             return Operand(sql.text, expr.type, is_literal=True, value=found.value), None
         return Operand(self.scope.bind(sql.text), expr.type), sql.fails
+
+    def narrowed(self, expr: typed.Expr) -> tuple[Operand, str | None]:
+        """The same, but of a narrower type if more is known of the value than its type says."""
+        if not self.structs:
+            return self.operand(expr)
+        match expr:
+            case typed.Index() if member := self._struct_member(expr):
+                text, type_ = member
+                return Operand(self.scope.bind(text), type_), None
+            case typed.Local(symbol=symbol) if symbol in self.narrow:
+                return self.narrow[symbol], None
+            case typed.Binary(op=op) if op not in EQUALITY_OPS and op is not BinaryOp.COALESCE:
+                sql, type_ = self._operation(expr)
+                return Operand(self.scope.bind(sql.text), type_), sql.fails
+        return self.operand(expr)
 
     def value_as(self, expr: typed.Expr, target: Representation) -> Sql:
         """The value in a given form."""
@@ -175,20 +193,35 @@ class Compiler:
         return Sql(found.text, either(fails, found.fails))
 
     def _binary(self, expr: typed.Binary) -> Sql:
-        left, left_fails = self.operand(expr.left)
-        right, right_fails = self.operand(expr.right)
-        if left.type.is_null or right.type.is_null:
-            return Sql(null(representation(expr.type)), either(left_fails, right_fails))
+        if expr.left.type.is_null or expr.right.type.is_null:
+            fails = [self.expression(side).fails for side in (expr.left, expr.right)]
+            return Sql(null(representation(expr.type)), either(*fails))
         if expr.op in EQUALITY_OPS:
+            left, left_fails = self.narrowed(expr.left)
+            right, right_fails = self.narrowed(expr.right)
             text = operators.equality(self.scope, expr.op, left, right)
             return Sql(text, either(left_fails, right_fails))
+        sql, type_ = self._operation(expr)
+        text = convert(self.scope, sql.text, representation(type_), representation(expr.type))
+        return Sql(text, sql.fails)
+
+    def _operation(self, expr: typed.Binary) -> tuple[Sql, Type]:
+        """An ordering or arithmetic and its type: on operands of one kind each, it has one, too."""
+        left, left_fails = self.narrowed(expr.left)
+        right, right_fails = self.narrowed(expr.right)
+        operands = left, right
+        type_ = expr.type
+        if all(len(kind_of(operand.type)) == 1 for operand in operands):
+            written = operators.binary(self.scope, expr.op, *operands)
+            type_ = written[1].nullable() if written else type_
         found = by_kind(
             self.scope,
-            [left, right],
-            lambda operands: operators.binary(self.scope, expr.op, *operands),
-            representation(expr.type),
+            operands,
+            lambda given: operators.binary(self.scope, expr.op, *given),
+            representation(type_),
         )
-        return Sql(found.text, either(left_fails, right_fails, found.fails))
+        fails = either(left_fails, right_fails, found.fails) if expr.fails else None
+        return Sql(found.text, fails), type_
 
     def _coalesce(self, expr: typed.Binary) -> Sql:
         target = representation(expr.type)
@@ -282,11 +315,16 @@ class Compiler:
 
     def _index(self, expr: typed.Index) -> Sql:
         """The item of an array or a map; what is no such thing has none."""
-        holder, key = member_of(expr) or (None, "")
-        if holder in self.structs:
-            member = f"{self.structs[holder]}.`{key}`"
-            return Sql(convert(self.scope, member, TAGGED, representation(expr.type)))
+        if member := self._struct_member(expr):
+            text, type_ = member
+            forms = representation(type_), representation(expr.type)
+            return Sql(convert(self.scope, self.scope.bind(text), *forms))
         return self._item_of(expr)
+
+    def _struct_member(self, expr: typed.Index) -> tuple[str, Type] | None:
+        """The value of a key of a map that is a struct, and its type."""
+        holder, key = member_of(expr) or (None, "")
+        return self.structs[holder].member(key) if holder in self.structs else None
 
     def _item_of(self, expr: typed.Index) -> Sql:
         holder, holder_fails = self.operand(expr.object)

@@ -8,12 +8,13 @@ from dataclasses import dataclass, field
 
 from clinker.cxl import typed
 from clinker.cxl.evaluate import DEFAULT_MAX_EXPANSION
-from clinker.cxl.sql import NotNative
+from clinker.cxl.members import is_read_by_member, members_read
+from clinker.cxl.sql import NotNative, Operand
 from clinker.cxl.types import Kind, Type
 from clinker.engine.expressions.compiler import Compiler
 from clinker.engine.expressions.conditions import both, either
 from clinker.engine.expressions.foreign import META, ForeignRecords
-from clinker.engine.expressions.members import is_read_by_member, members_read, structs_of
+from clinker.engine.expressions.members import Struct, struct_ddl, structs_of, tagged_members
 from clinker.engine.expressions.representation import (
     Representation,
     convert,
@@ -60,6 +61,8 @@ class Block:
     values: Texts
     meta: Texts
     fails: str | None
+    narrowed: Mapping[str, Type]
+    """Values that are in the form of a narrower type than the program promises."""
     layers: Callable[..., list[Layer]]
     """How to compute the columns of rows that texts use."""
 
@@ -108,13 +111,15 @@ def compile_row_program(
     max_expansion: int = DEFAULT_MAX_EXPANSION,
     *,
     takes_apart: bool = False,
+    apart: Mapping[str, Struct] | None = None,
 ) -> RowSql:
     """The program over the records that `compiler` reads.
 
     With `takes_apart`, it may end in a block over rows: these are computed much faster than the
     items of an array, but one that fails does not reject its record: that is up to the caller.
+    Of fields `apart` columns hold the members of all elements.
     """
-    return _Rows(program, compiler, max_expansion, takes_apart).compiled()
+    return _Rows(program, compiler, max_expansion, takes_apart, apart or {}).compiled()
 
 
 @dataclass
@@ -127,13 +132,19 @@ class _Emission:
 
 class _Rows:
     def __init__(
-        self, program: typed.Program, compiler: Compiler, max_expansion: int, takes_apart: bool
+        self,
+        program: typed.Program,
+        compiler: Compiler,
+        max_expansion: int,
+        takes_apart: bool,
+        apart: Mapping[str, Struct],
     ) -> None:
         self.program = program
         self.compiler = compiler
         self.scope = compiler.scope
         self.max_expansion = max_expansion
         self.takes_apart = takes_apart
+        self.apart = apart
 
     def compiled(self) -> RowSql:
         self.compiler.members = members_read(self.program.expressions())
@@ -190,12 +201,10 @@ class _Rows:
         compiler = self.compiler
         match statement:
             case typed.Let(symbol=symbol, value=value):
-                operand, fails = compiler.operand(value)
-                compiler.symbols[symbol] = operand.text
+                _, fails = self._named(symbol, value)
             case typed.Emit(symbol=symbol, value=value):
-                operand, fails = compiler.operand(value)
-                compiler.symbols[symbol] = operand.text
-                emission.fields[symbol.name] = operand.text, value.type
+                operand, fails = self._named(symbol, value)
+                emission.fields[symbol.name] = operand.text, operand.type
             case typed.EmitMeta(name=name, value=value):
                 operand, fails = compiler.operand(value)
                 compiler.meta[name] = operand.text, value.type
@@ -208,6 +217,16 @@ class _Rows:
                 raise AssertionError(f"no SQL for {type(statement).__name__}")
         if fails:
             emission.fails.append(fails)
+
+    def _named(self, symbol: typed.Symbol, value: typed.Expr) -> tuple[Operand, str | None]:
+        """The value, from now on known by its symbol."""
+        compiler, scope = self.compiler, self.scope
+        operand, fails = compiler.narrowed(value)
+        forms = representation(operand.type), representation(value.type)
+        compiler.symbols[symbol] = scope.bind(convert(scope, operand.text, *forms))
+        if forms[0] != forms[1]:
+            compiler.narrow[symbol] = operand
+        return operand, fails
 
     def _distinct(
         self, emission: _Emission, keys: tuple[typed.Expr, ...] | None, keeps: Sequence[str]
@@ -230,23 +249,37 @@ class _Rows:
             return None
         scope = self.scope
         found = _Emission(emission.fields)
-        elements = self._elements(statement, found)
-        if self._is_read_by_member(statement):
-            keys = self.compiler.members[statement.element]
-            elements = scope.bind(structs_of(scope, elements, keys))
+        elements, types = self._structs(statement) or (self._elements(statement, found), None)
+        if types is None and self._is_read_by_member(statement):
+            types = tagged_members(self.compiler.members[statement.element])
+            elements = scope.bind(structs_of(scope, elements, list(types)))
         column = scope.new_name()
         inner = _Emission(dict(emission.fields))
         try:
             with self._going_through(statement, column), scope.inside_rows(column) as layers:
-                if self._is_read_by_member(statement):
-                    self.compiler.structs[statement.element] = column
+                if types is not None:
+                    self.compiler.structs[statement.element] = Struct(column, types)
                 for each in statement.body:
                     self._simple(each, inner)
-                made = self._written(inner), self._written_meta(), either(*inner.fails)
+                narrowed = self._narrowed(inner)
+                values = self._written(inner) | {n: inner.fields[n][0] for n in narrowed}
+                made = values, self._written_meta(), either(*inner.fails)
         except NotNative:
             return None
         emission.fails.extend(found.fails)
-        return Block(elements, column, *made, layers)
+        return Block(elements, column, *made, narrowed, layers)
+
+    def _structs(self, statement: typed.EmitEach) -> tuple[str, Mapping[str, Type]] | None:
+        """The array that a block goes through, if it comes as one of structs: never null."""
+        source = statement.source
+        if not isinstance(source, typed.Field) or source.name not in self.apart:
+            return None
+        array, types = self.apart[source.name].column, self.apart[source.name].types
+        struct = struct_ddl(types)
+        if not statement.outer:
+            return self.scope.bind(f"coalesce({array}, CAST(array() AS ARRAY<{struct}>))"), types
+        nothing = f"array(CAST(NULL AS {struct}))"
+        return self.scope.bind(f"if(coalesce(size({array}), 0) > 0, {array}, {nothing})"), types
 
     def _is_read_by_member(self, statement: typed.EmitEach) -> bool:
         element = statement.element
@@ -358,6 +391,16 @@ class _Rows:
         return f"coalesce({value}, CAST(array() AS {work.ddl}))"
 
     # Results
+
+    def _narrowed(self, emission: _Emission) -> dict[str, Type]:
+        """The fields whose values are native, though those of their type are not."""
+        return {
+            name: emission.fields[name][1]
+            for name, type_ in self.program.fields_written.items()
+            if representation(type_).is_tagged
+            and name in emission.fields
+            and not representation(emission.fields[name][1]).is_tagged
+        }
 
     def _written(self, emission: _Emission) -> dict[str, str]:
         return {
