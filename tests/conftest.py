@@ -11,9 +11,14 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 import pytest
+from hypothesis import settings
 
 from clinker.engine.session import SessionSettings, open_session
 from clinker.engine.session.session import Session
+
+# How long a test takes depends on what else the machine does.
+settings.register_profile("clinker", deadline=None)
+settings.load_profile("clinker")
 
 _MEMORY = 2 * 2**30
 _SERVER = f"""

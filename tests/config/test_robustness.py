@@ -53,13 +53,13 @@ def check(loaded: Loaded[Any]) -> None:
     render_text(loaded.diagnostics).encode()
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=150)
 @given(damaged())
 def test_damaged_pipelines(content: bytes) -> None:
     check(load_pipeline(content, {"X": "a: ["}))
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=100)
 @given(st.binary(max_size=200))
 def test_binary_junk(content: bytes) -> None:
     check(load_pipeline(content, {}))
@@ -94,7 +94,7 @@ def _yaml(value: object) -> str:
     return str(value)
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=150)
 @given(
     st.sampled_from(
         "source transform aggregate route merge combine output composition state".split()
@@ -108,7 +108,7 @@ def test_any_value_under_any_key(kind: str, keys: dict[str, object], block: bool
     check(load_pipeline(text.encode(), {}))
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=100)
 @given(
     st.dictionaries(
         st.sampled_from(

@@ -1053,7 +1053,7 @@ def test_a_program_that_would_outgrow_the_parser_is_left_alone(text: str) -> Non
 # Properties
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=300)
 @given(programs.expressions(max_leaves=20))
 def test_any_expression_reads_back(tree: ast.Expr) -> None:
     text = format_expression(tree)
@@ -1061,7 +1061,7 @@ def test_any_expression_reads_back(tree: ast.Expr) -> None:
     assert "\n" not in text
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=300)
 @given(programs.programs())
 def test_any_program_reads_back(program: ast.Program) -> None:
     text = written(program)
@@ -1069,7 +1069,7 @@ def test_any_program_reads_back(program: ast.Program) -> None:
     assert formatted(text) == text
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=300)
 @given(programs.expressions())
 def test_what_fits_stays_on_one_line(tree: ast.Expr) -> None:
     statement = f"emit x = {format_expression(tree)}\n"
@@ -1082,7 +1082,7 @@ GAPS = st.sampled_from(
 )
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=300)
 @given(programs.programs(), st.lists(GAPS, min_size=1, max_size=9))
 def test_comments_anywhere_are_kept(program: ast.Program, gaps: list[str]) -> None:
     tokens = tokenize(Source("program.cxl", written(program))).tokens

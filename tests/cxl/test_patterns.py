@@ -339,7 +339,7 @@ SYNTAX = st.sampled_from(
 )
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=300)
 @given(st.one_of(st.text(max_size=30), st.lists(SYNTAX, max_size=12).map("".join)))
 def test_every_accepted_text_compiles(source: str) -> None:
     try:
@@ -365,7 +365,7 @@ SIMPLE = st.recursive(
 )
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=200)
 @given(SIMPLE, st.text("ab é\n_", max_size=5))
 def test_agrees_with_the_standard_library(source: str, text: str) -> None:
     """Where the standard library means the same by a pattern, it gives the same answers."""

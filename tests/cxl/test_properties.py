@@ -50,7 +50,6 @@ def examples(count: int) -> Callable[[_F], _F]:
     """The same examples in every run, so that a build never fails by chance."""
     return settings(
         max_examples=count,
-        deadline=None,
         derandomize=True,
         database=None,
         suppress_health_check=list(HealthCheck),

@@ -35,7 +35,6 @@ SOON_ENOUGH = 10.0
 def examples(count: int) -> Callable[[_F], _F]:
     return settings(
         max_examples=count,
-        deadline=None,
         derandomize=True,
         database=None,
         suppress_health_check=list(HealthCheck),

@@ -305,6 +305,18 @@ def test_qualified_fields() -> None:
     assert program.fields_read == {("products", "label"), ("orders", "id")}
 
 
+@pytest.mark.parametrize("statement", ["emit", "let"])
+def test_statements_do_not_hide_the_fields_of_an_input(statement: str) -> None:
+    program = f"{statement} products = products.label emit id = products.id emit a = products"
+    written = compiled(program, COMBINE).fields_written
+    assert (written["id"], written["a"]) == (INT, STRING)
+
+
+def test_what_no_input_has_is_looked_up_in_the_map_of_that_name() -> None:
+    program = compiled('emit products = {"x": products.id} emit a = products.x', COMBINE)
+    assert program.fields_read == {("products", "id")}
+
+
 @pytest.mark.parametrize(
     ("a", "b", "both"),
     [

@@ -265,6 +265,81 @@ def test_strategies(filled: Workplace) -> None:
     assert len(rows_of(filled, "o/rejected.csv")) == 1 + 1
 
 
+STEPS = """
+    pipeline: {{ name: p }}
+    nodes:
+      - type: source
+        name: rows
+        config:
+          type: csv
+          path: rows.csv
+          schema:
+            - {{ name: id, type: int }}
+            - {{ name: n, type: int }}
+            - {{ name: text, type: string }}
+      - {{ type: {kind}, name: step, input: rows, config: {{ {config} }} }}
+      - {{ type: output, name: out, input: {result}, config: {{ type: csv, path: out.csv }} }}
+"""
+
+
+@pytest.mark.parametrize(
+    ("kind", "config", "result", "notes"),
+    [
+        (
+            "transform",
+            "cxl: 'let x = id + n emit other = 1   emit ratio = (x * 2) / n'",
+            "step",
+            ["expression: emit ratio = (x * 2) / n", "record: {id: 2, n: 0, text: two\\nlines}"],
+        ),
+        (
+            "transform",
+            "cxl: 'filter 10 / n > 1'",
+            "step",
+            ["expression: filter 10 / n > 1", "record: {id: 2, n: 0, text: two\\nlines}"],
+        ),
+        (
+            "route",
+            "conditions: { a: 'id > 5', b: '1 / n == 1' }, default: c",
+            "step.c",
+            ["expression: 1 / n", "record: {id: 2, n: 0, text: two\\nlines}"],
+        ),
+        (
+            "aggregate",
+            "group_by: [text], cxl: 'emit x = count(*) emit total = sum(10 / n)'",
+            "step",
+            ["expression: emit total = sum(10 / n)", "record: {n: 0, text: two\\nlines}"],
+        ),
+        (
+            "aggregate",
+            "cxl: 'emit x = 1 / (count(*) - 3)'",
+            "step",
+            ["expression: emit x = 1 / (count(*) - 3)"],
+        ),
+        (
+            "transform",
+            "cxl: '', validations: [{ check: 'n > 0' }]",
+            "step",
+            ["record: {id: 2, n: 0, text: two\\nlines}"],
+        ),
+    ],
+    ids=["emit", "filter", "route", "argument", "group", "validation"],
+)
+def test_what_stops_a_run_is_shown(
+    workplace: Workplace, kind: str, config: str, result: str, notes: list[str]
+) -> None:
+    workplace.write(rows_csv='id,n,text\n1,5,one\n2,0,"two\nlines"\n3,,\n')
+    ran = workplace.run(STEPS.format(kind=kind, config=config, result=result))
+    assert (ran.code, list(ran.notes)) == (3, notes)
+
+
+def test_a_value_that_stops_a_run_is_shown(workplace: Workplace) -> None:
+    workplace.write(rows_csv="id,n,text\n1,five,one\n")
+    ran = workplace.run(STEPS.format(kind="transform", config="cxl: ''", result="step"))
+    assert ran.code == 3
+    assert ran.message == "rows.csv, row 1: cannot convert 'five' in column 'n' to int, in 'rows'"
+    assert ran.notes == ("record: {id: 1, n: five, text: one}",)
+
+
 def test_parts_of_letters_can_be_left_out(workplace: Workplace) -> None:
     workplace.write(one_csv="id\n1\nx\n", two_csv="id\n2\ny\nz\n")
     dlq = "dlq: { path: o/r.csv, include_reason: false, per_source: { two: { path: o/two.csv } } }"
@@ -466,3 +541,5 @@ def test_sums_that_overflow(workplace: Workplace) -> None:
     # No single record is to blame.
     assert letter[2:9] == ["", "", "", "sums", "", "", "type_coercion_failure"]
     assert letter[9:] == ["integer overflow in sum", "total", "", "", ""]
+    # So none is missing among those that went well.
+    assert report_numbers(ran) == (3, 3, 1, 1)

@@ -141,6 +141,21 @@ def test_emitted_columns_only(workplace: Workplace) -> None:
     }
 
 
+def test_records_without_columns(workplace: Workplace) -> None:
+    workplace.write(in_csv=ROWS)
+    every = "exclude: [id, name, price, day, extra]"
+    ran = workplace.run(
+        outputs(
+            a=f"type: json, path: a.json, {every}",
+            b=f"type: csv, path: b.csv, include_header: false, {every}",
+        )
+    )
+    assert (ran.code, workplace.read("a.json")) == (0, "[\n{},\n{},\n{}\n]\n")
+    assert workplace.read("b.csv") == "\n\n\n"
+    assert ran.report
+    assert ran.report.counts.written == 6
+
+
 def test_undeclared_columns(workplace: Workplace) -> None:
     (workplace.folder / "one.csv").write_text("id,b,c\n1,001,x\n2,,y\n")
     (workplace.folder / "two.csv").write_text("a,id,b\n7,3,true\n,4,\n")

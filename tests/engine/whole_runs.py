@@ -49,6 +49,7 @@ class Ran:
     code: int
     message: str = ""
     help: str = ""
+    notes: tuple[str, ...] = ()
     codes: list[str] = field(default_factory=list)
     report: RunReport | None = None
     warnings: list[str] = field(default_factory=list)
@@ -80,6 +81,7 @@ class Workplace:
                 int(problem.exit_code),
                 problem.message,
                 problem.help or "",
+                problem.notes,
                 [d.code for d in problem.diagnostics],
                 warnings=heard.warnings,
                 messages=heard.messages,

@@ -256,7 +256,7 @@ _TIMES = st.from_regex(
 )
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=300)
 @given(
     st.sampled_from(["int", "float", "numeric", "bool", "date", "date_time"]),
     st.lists(_NUMBERS | _DATES | _TIMES | st.dates().map(str) | st.integers().map(str), max_size=6),
@@ -282,7 +282,7 @@ _JSON = st.recursive(
 )
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=300)
 @given(_JSON)
 @example({"a": "\x1f", "b": 1e22, "c": [1e-7, -0.0]})
 def test_tagged_texts_are_those_of_the_engine(value: Any) -> None:

@@ -334,7 +334,7 @@ _REGULAR = st.lists(st.tuples(_ROW, st.sampled_from(["\n", "\r\n", "\r", "\n\n"]
 _BODY = _CSV | _REGULAR
 
 
-@settings(max_examples=400, deadline=None)
+@settings(max_examples=400)
 @given(_BODY, st.lists(st.integers(0, 60), max_size=6))
 @example('x"\n"y\n"z', [2, 3, 4, 5])
 @example('"x""\n"",y"z"\n', [3, 4, 5])
@@ -352,7 +352,7 @@ def test_record_ends_do_not_depend_on_blocks(text: str, cuts: list[int]) -> None
     assert [row for piece in pieces for row in _rows(piece)[0]] == rows
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=300)
 @given(_BODY, st.integers(1, 30), st.booleans(), st.sampled_from(["utf-8", "utf-16"]))
 @example('1\n2,"a\n,b"\n\n3\r\n\r\n4,5,6\n"7', 3, True, "utf-8")
 def test_splits_do_not_change_what_is_read(

@@ -243,7 +243,7 @@ def _dumped(value: Any) -> str:
 _BLANKS = st.sampled_from(["", " ", "\r", "\n", "\n \t"])
 
 
-@settings(max_examples=400, deadline=None)
+@settings(max_examples=400)
 @given(st.lists(_lines(), max_size=6), st.booleans(), st.booleans())
 def test_values_are_what_the_file_says(
     tmp_path_factory: pytest.TempPathFactory, lines: list[str], has_mark: bool, ends: bool
@@ -289,7 +289,7 @@ _LINE = _RECORD.map(lambda record: json.dumps(record, ensure_ascii=False)) | st.
 )
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=200)
 @given(
     st.lists(_LINE, max_size=12),
     st.booleans(),

@@ -28,7 +28,7 @@ _VALUE = st.recursive(
 _NESTED = st.lists(_VALUE, max_size=4) | st.dictionaries(_TEXT, _VALUE, max_size=4)
 
 
-@settings(max_examples=500, deadline=None)
+@settings(max_examples=500)
 @given(st.lists(_VALUE) | st.lists(_NESTED) | st.lists(st.none() | _TEXT))
 @example([])
 @example([[], {}, [[]], {"": ""}])
@@ -41,7 +41,7 @@ def test_a_column_is_its_values(values: list[Any]) -> None:
     assert column.to_pylist() == [tagged(value) for value in values]
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=200)
 @given(st.lists(st.none() | st.lists(_VALUE)))
 def test_arrays_have_their_items(values: list[list[Any] | None]) -> None:
     column = tagged_lists(values)

@@ -201,7 +201,7 @@ PARTS = st.sampled_from(
 )
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 @given(st.lists(PARTS, max_size=12), st.sampled_from("abcd"))
 def test_no_part_is_ever_lost(parts: list[str], driver: str) -> None:
     where = " and ".join(["a.id == b.id and b.id == c.id and c.id == d.id", *parts])

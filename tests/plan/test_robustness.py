@@ -99,7 +99,6 @@ def test_damaged_pipelines_are_answered(damage: Damage) -> None:
 
 @settings(
     max_examples=100,
-    deadline=None,
     derandomize=True,
     database=None,
     suppress_health_check=list(HealthCheck),

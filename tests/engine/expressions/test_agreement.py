@@ -41,7 +41,6 @@ def drawn(strategy: st.SearchStrategy[_T], count: int) -> list[_T]:
 
     @settings(
         max_examples=count,
-        deadline=None,
         derandomize=True,
         database=None,
         phases=[Phase.generate],

@@ -21,12 +21,13 @@ settings = SessionSettings(threads=1, local_dir=Path(sys.argv[1]))
 """
 
 
-def started(program: str, directory: Path) -> subprocess.Popen[str]:
+def started(program: str, directory: Path, **variables: str) -> subprocess.Popen[str]:
     return subprocess.Popen(
         [sys.executable, "-c", OPENING + program, str(directory)],
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,
+        env={**os.environ, **variables},
     )
 
 
@@ -164,3 +165,16 @@ def test_an_unreadable_cache_does_not_matter(
     port, secret = jvm.address()
     assert port and secret
     jvm.kill()
+
+
+def test_a_process_that_uses_connect_may_start_one_that_does_not(tmp_path: Path) -> None:
+    program = """
+import os
+with open_session(settings) as session:
+    print(session.spark.range(7).toArrow().num_rows)
+print(os.environ["SPARK_CONNECT_MODE_ENABLED"])
+"""
+    with started(program, tmp_path, SPARK_CONNECT_MODE_ENABLED="1") as process:
+        output, errors = process.communicate()
+    assert errors == ""
+    assert output == "7\n1\n"

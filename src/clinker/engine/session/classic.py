@@ -22,6 +22,7 @@ from pyspark.sql import SparkSession
 from clinker.engine.session.conf import master
 from clinker.engine.session.endpoint import check_reachable
 from clinker.engine.session.jvm import Jvm
+from clinker.engine.session.mode import enter_mode
 from clinker.engine.session.package import ship_package
 from clinker.engine.session.session import EngineFacts, Session
 from clinker.engine.session.settings import SessionError
@@ -30,6 +31,7 @@ from clinker.engine.session.settings import SessionError
 def attach(jvm: Jvm) -> Session:
     """The session of a JVM that was started for it."""
     settings = jvm.settings
+    leave_mode = enter_mode(connect=False)
     try:
         if settings.master:
             check_reachable(settings.master)
@@ -40,9 +42,15 @@ def attach(jvm: Jvm) -> Session:
     except BaseException:
         _forget()
         jvm.kill()
+        leave_mode()
         raise
     facts = EngineFacts("spark", spark.version, master(settings), jvm.java.version)
-    return Session(spark, facts, lambda: _stop(spark, jvm))
+
+    def stop() -> None:
+        _stop(spark, jvm)
+        leave_mode()
+
+    return Session(spark, facts, stop)
 
 
 def _context(jvm: Jvm) -> SparkContext:

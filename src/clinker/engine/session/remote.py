@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import tempfile
 from pathlib import Path
 from typing import TYPE_CHECKING, cast
@@ -12,6 +11,7 @@ from pyspark.sql.connect.session import SparkSession as RemoteSession
 
 from clinker.engine.session.conf import runtime_conf
 from clinker.engine.session.endpoint import check_reachable
+from clinker.engine.session.mode import enter_mode
 from clinker.engine.session.package import ship_package
 from clinker.engine.session.session import EngineFacts, Session
 from clinker.engine.session.settings import SessionError, SessionSettings
@@ -19,13 +19,10 @@ from clinker.engine.session.settings import SessionError, SessionSettings
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-# By this variable the functions of pyspark know which kind of column they are to make.
-_CONNECT_MODE = "SPARK_CONNECT_MODE_ENABLED"
-
 
 def connect(url: str, settings: SessionSettings) -> Session:
     check_reachable(url)
-    os.environ[_CONNECT_MODE] = "1"
+    leave_mode = enter_mode(connect=True)
     try:
         remote = RemoteSession.builder.remote(url).create()
         spark = cast("SparkSession", remote)
@@ -35,13 +32,13 @@ def connect(url: str, settings: SessionSettings) -> Session:
             ship_package(spark, Path(directory))
         version = spark.version
     except PySparkException as problem:
-        del os.environ[_CONNECT_MODE]
+        leave_mode()
         reason = str(problem).strip().partition("\n")[0]
         raise SessionError(f"the Spark server at '{url}' refused: {reason}") from problem
 
     def stop() -> None:
         remote.stop()
-        del os.environ[_CONNECT_MODE]
+        leave_mode()
 
     facts = EngineFacts("spark-connect", version, url, None)
     return Session(spark, facts, stop)
