@@ -9,6 +9,8 @@ from itertools import pairwise
 
 import pytest
 
+from clinker.plan.options import Preview
+
 from .whole_runs import Ran, Workplace
 
 PLACE = ["source_file", "source_name", "source_row", "stage", "route", "trigger"]
@@ -129,8 +131,8 @@ emit each gave more than max_expansion (3) records,,,8,1,1,a-b-c-d,,,,
 rows.csv,rows,9,checked,,differs,validation_failure,validation 'differs' failed,,,9,60,1,same,,,,
 rows.csv,rows,11,rows,,,type_coercion_failure,\
 "row 11 has 3 cells, expected 5",,"11,1,1",11,1,1,,,,,
-rows.csv,rows,12,joined,,,type_coercion_failure,division by zero,ratio,1,12,1,1,tw-elve,,,,
-rows.csv,rows,12,joined,,,type_coercion_failure,division by zero,ratio,1,12,1,1,tw-elve,,,,
+rows.csv,rows,12,joined,,,combine_output_row,division by zero,ratio,1,12,1,1,tw-elve,,,,
+rows.csv,rows,12,joined,,,combine_output_row,division by zero,ratio,1,12,1,1,tw-elve,,,,
 things.json,things,1,quotients,,,type_coercion_failure,division by zero,,60,10,,,,a,1,,
 things.json,things,2,sums,,,aggregate_type_error,\
 "sum expects Numeric, got String",,big,11,,,,a,big,,
@@ -184,7 +186,8 @@ def test_everything_that_can_fail(filled: Workplace) -> None:
         ("things", 5, 3),
     ]
     assert ran.report.rejections == {
-        "type_coercion_failure": 8,
+        "type_coercion_failure": 6,
+        "combine_output_row": 2,
         "validation_failure": 2,
         "nan_in_output_field": 1,
         "required_field_conversion_failure": 1,
@@ -194,6 +197,33 @@ def test_everything_that_can_fail(filled: Workplace) -> None:
     }
     [file] = ran.report.dead_letter_files
     assert (file.path, file.entries) == (filled.folder / "o" / "rejected.csv", 15)
+
+
+def test_a_condition_on_a_field_names_it(workplace: Workplace) -> None:
+    workplace.write(in_csv="id,n\n1,5\n2,7\n")
+    workplace.run(
+        """
+        pipeline: { name: p }
+        nodes:
+          - type: source
+            name: rows
+            config: { type: csv, path: in.csv, schema: { id: int, n: int } }
+          - type: transform
+            name: checked
+            input: rows
+            config: { cxl: "", validations: [{ field: n, check: n > 6 }] }
+          - { type: output, name: o, input: checked, config: { type: csv, path: out.csv } }
+        error_handling: { strategy: continue, dlq: { path: rejected.csv } }
+        """
+    )
+    _, letter = rows_of(workplace, "rejected.csv")
+    assert letter[7:12] == [
+        "n:n > 6",
+        "validation_failure",
+        "validation 'n:n > 6' failed",
+        "n",
+        "5",
+    ]
 
 
 @pytest.mark.usefixtures("either_way")
@@ -376,6 +406,19 @@ def test_letters_without_a_file_are_logged(filled: Workplace) -> None:
     assert "o/things.csv" in filled.files()
 
 
+def test_letters_of_a_preview_are_logged(workplace: Workplace) -> None:
+    workplace.write(one_csv="id\n1\nx\n3\ny\n", two_csv="id\nz\n")
+    dlq = "dlq: { path: o/r.csv, per_source: { two: { path: o/two.csv } } }"
+    ran = workplace.run(SIMPLE.format("continue", dlq), preview=Preview(3))
+    assert (ran.code, workplace.files()) == (2, ["one.csv", "two.csv"])
+    assert ran.messages == [
+        "warn one: rejected: one.csv row 2: type_coercion_failure: "
+        "cannot convert 'x' in column 'id' to int",
+        "warn two: rejected: two.csv row 1: type_coercion_failure: "
+        "cannot convert 'z' in column 'id' to int",
+    ]
+
+
 def test_no_file_without_letters(workplace: Workplace) -> None:
     workplace.write(rows_csv=ROWS.splitlines()[0] + "\n", things_json="[]")
     ran = workplace.run(handled("continue", "path: rejected.csv"))
@@ -539,7 +582,7 @@ def test_sums_that_overflow(workplace: Workplace) -> None:
     assert (ran.code, workplace.read("out.csv")) == (2, "g,total\nb,1\n")
     _, letter = rows_of(workplace, "rejected.csv")
     # No single record is to blame.
-    assert letter[2:9] == ["", "", "", "sums", "", "", "type_coercion_failure"]
+    assert letter[2:9] == ["", "", "", "sums", "", "", "aggregate_finalize"]
     assert letter[9:] == ["integer overflow in sum", "total", "", "", ""]
     # So none is missing among those that went well.
     assert report_numbers(ran) == (3, 3, 1, 1)

@@ -183,6 +183,53 @@ def test_undeclared_columns(workplace: Workplace) -> None:
     assert workplace.read("o/w.csv") == "c\n2\n4\n6\n8\n"
 
 
+def test_undeclared_columns_have_names_too(workplace: Workplace) -> None:
+    (workplace.folder / "one.csv").write_text("id,b,c\n1,x,y\n")
+    (workplace.folder / "two.csv").write_text("a,id,c\nu,2,z\n")
+    workplace.write(in_json='{"id": 1, "b": "x", "c": "y"}\n{"id": 2, "a": "u", "c": "z"}\n')
+    chosen = "mapping: { B: b, Again: b, N: id, Own: own }, exclude: [c, nowhere]"
+    ran = workplace.run(
+        f"""
+        pipeline: {{ name: p }}
+        nodes:
+          - type: source
+            name: rows
+            config: {{ type: csv, glob: "???.csv", schema: [{{ name: id, type: int }}] }}
+          - type: source
+            name: objects
+            config: {{ type: json, path: in.json, schema: [{{ name: id, type: int }}] }}
+          - {{ type: transform, name: own, input: objects, config: {{ cxl: "emit own = 0" }} }}
+          - {{ type: transform, name: a, input: own, config: {{ cxl: "emit a = id" }} }}
+          - {{ type: transform, name: r, input: rows, config: {{ cxl: "emit own = 0" }} }}
+          - {{ type: output, name: x, input: r, config: {{ type: csv, path: x.csv, {chosen} }} }}
+          - type: output
+            name: y
+            input: own
+            config: {{ type: csv, path: y.csv, {chosen} }}
+          - type: output
+            name: z
+            input: own
+            config: {{ type: json, path: z.json, {chosen} }}
+          - type: output
+            name: w
+            input: a
+            config: {{ type: json, path: w.json, mapping: {{ A: a, own: id }}, exclude: [own] }}
+        """
+    )
+    assert ran.code == 0
+    assert workplace.read("x.csv") == "N,Own,B,Again,a\n1,0,x,x,\n2,0,,,u\n"
+    assert workplace.read("y.csv") == "N,Own,B,Again,a\n1,0,x,x,\n2,0,,,u\n"
+    assert json.loads(workplace.read("z.json")) == [
+        {"N": 1, "Own": 0, "B": "x", "Again": "x"},
+        {"N": 2, "Own": 0, "a": "u"},
+    ]
+    # What a transform emits hides an undeclared field, under whichever name it is written.
+    assert json.loads(workplace.read("w.json")) == [
+        {"own": 1, "A": 1, "b": "x", "c": "y"},
+        {"own": 2, "A": 2, "c": "z"},
+    ]
+
+
 def test_undeclared_fields_of_objects(workplace: Workplace) -> None:
     records = [
         {"id": 1, "b": 2.0, "a": [1, "x"]},
@@ -568,3 +615,29 @@ def test_a_preview_shows_and_writes_nothing(workplace: Workplace) -> None:
     assert len(shown[1].splitlines()) == 2
     assert workplace.files() == ["a.csv", "in.csv"]
     assert workplace.read("a.csv") == "old"
+
+
+@pytest.mark.parametrize("shown", ["true", "false"])
+def test_records_may_differ_in_undeclared_fields_alone(
+    workplace: Workplace, either_way: str, shown: str
+) -> None:
+    workplace.write(in_csv="id,e\n1,a\n1,a\n1,b\n", in_json='[{"id":1,"e":1},{"id":1},{"id":1}]')
+    for kind, expected in (("csv", 2), ("json", 2)):
+        ran = workplace.run(f"""
+            pipeline: {{ name: p }}
+            nodes:
+              - type: source
+                name: s
+                config: {{ type: {kind}, path: in.{kind}, schema: {{ id: int }} }}
+              - type: transform
+                name: t
+                input: s
+                config: {{ cxl: distinct }}
+              - type: output
+                name: out
+                input: t
+                config: {{ type: csv, path: {kind}.csv, include_unmapped: {shown} }}
+            """)
+        assert ran.code == 0, ran.message
+        assert ran.report
+        assert ran.report.counts.written == expected

@@ -124,7 +124,9 @@ def test_undeclared_fields_follow_the_columns() -> None:
     text = csv_text(
         {"id": (INT, [1, 2, 3])},
         widened=Widened(
-            names=("x", "id", "y", "secret"), excluded=frozenset({"secret"}), renamed={"y": "why"}
+            names=("x", "id", "y", "secret"),
+            excluded=frozenset({"secret"}),
+            renamed={"y": ("why",)},
         ),
         widened_values=[{"y": 2.0, "x": "a", "id": 9, "secret": 0}, None, {"x": [True]}],
     )

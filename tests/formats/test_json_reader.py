@@ -61,6 +61,7 @@ def test_the_content_tells_the_form(tmp_path: Path, content: bytes, expected: li
         (JsonDialect(record_path="a.b"), b'{\n"a":{"b":[{"id":1}]}}'),
         (JsonDialect(record_path="/a/b", form="object"), b'{"x":2,"a":{"b":[{"id":1}]}}'),
         (JsonDialect(record_path="data"), b'{"data":{"id":1}}'),
+        (JsonDialect(record_path="$"), b'[{"id":1}]'),
     ],
 )
 def test_forms_and_paths(tmp_path: Path, dialect: JsonDialect, content: bytes) -> None:

@@ -152,7 +152,7 @@ def test_undeclared_fields_follow_the_columns() -> None:
     text = json_text(
         {"a": (INT, [1, 2, 3])},
         json_form="ndjson",
-        widened=Widened(excluded=frozenset({"s"}), renamed={"m": "more"}),
+        widened=Widened(excluded=frozenset({"s"}), renamed={"m": ("more",)}),
         widened_values=WIDENED,
     )
     assert text == '{"a":1,"x":"foo","n":""}\n{"a":2}\n{"a":3,"more":{"k":[1.0]}}\n'

@@ -48,8 +48,15 @@ def messages(nodes: str) -> list[str]:
 @pytest.mark.parametrize(
     ("more", "message"),
     [
-        ("mapping: { a: nope }", "E200 mapping reads unknown field 'nope'"),
-        ("exclude: [nope]", "E200 exclude reads unknown field 'nope'"),
+        (
+            "include_unmapped: false\nmapping: { a: nope }",
+            "E200 mapping reads unknown field 'nope'",
+        ),
+        ("include_unmapped: false\nexclude: [nope]", "E200 exclude reads unknown field 'nope'"),
+        (
+            "exclude: [amuont]",
+            "W013 'exclude' has an effect on 'amuont' only if a file has it undeclared",
+        ),
         ("sort_order: [nope]", "E200 sort_order reads unknown field 'nope'"),
         ("mapping: { id: amount }", "E077 two columns of the output are named 'id'"),
         ("include_metadata: [k]", "E200 include_metadata names 'k', which no node before sets"),
@@ -57,6 +64,22 @@ def messages(nodes: str) -> list[str]:
 )
 def test_wrong_outputs(more: str, message: str) -> None:
     assert messages(output(more=more)) == [message]
+
+
+def test_outputs_may_name_columns_that_only_files_have() -> None:
+    named = output(more="mapping: { a: unseen }\nexclude: [hidden]")
+    assert messages(named) == []
+    strict = SOURCE.replace("path: orders.json", "path: orders.json\n      on_unmapped: drop")
+    unknown = [
+        "E200 mapping reads unknown field 'unseen'",
+        "E200 exclude reads unknown field 'hidden'",
+    ]
+    assert [f"{d.code} {d.message}" for d in compiled(strict + named).diagnostics] == unknown
+    counted = (
+        "- type: aggregate\n  name: t\n  input: orders\n  config: { cxl: emit n = count(*) }\n"
+    )
+    named = output("t", more="mapping: { a: unseen }\nexclude: [hidden]")
+    assert messages(indent(counted, "  ") + named) == unknown
 
 
 def test_a_field_may_be_shown_under_several_names() -> None:
@@ -117,7 +140,7 @@ def test_an_error_does_not_hide_those_after_it() -> None:
     nodes = transform("cxl: |\n  emit double = amuont * 2\n  emit big = double > 5\n")
     assert messages(nodes + output("t", more="exclude: [doubel]")) == [
         "E200 unknown field 'amuont'",
-        "E200 exclude reads unknown field 'doubel'",
+        "W013 'exclude' has an effect on 'doubel' only if a file has it undeclared",
     ]
 
 

@@ -143,6 +143,8 @@ class Execution:
             print_diagnostics(error.diagnostics)
         else:
             print(f"error: {error.message}", file=sys.stderr)
+            for note in error.notes:
+                print(f"  {note}", file=sys.stderr)
             if error.help:
                 print(f"  help: {error.help}", file=sys.stderr)
 

@@ -12,6 +12,8 @@ from clinker.diagnostics import Diagnostic, Label, Location
 
 CATEGORY_TYPE_COERCION = "type_coercion_failure"
 CATEGORY_AGGREGATE_TYPE = "aggregate_type_error"
+CATEGORY_AGGREGATE_FINALIZE = "aggregate_finalize"
+CATEGORY_COMBINE = "combine_output_row"
 CATEGORY_EXPANSION_LIMIT = "expansion_limit_exceeded"
 
 
@@ -55,10 +57,14 @@ class Failure(Exception):
         self.location: Location | None = None
         self.callers: list[Location] = []
         """The calls of module functions that led to the place, the innermost first."""
+        self.of_group = False
+        """Whether an aggregate function has no result for the values of a group."""
 
     @property
     def category(self) -> str:
-        return self.kind.category
+        category = self.kind.category
+        is_general = category == CATEGORY_TYPE_COERCION
+        return CATEGORY_AGGREGATE_FINALIZE if self.of_group and is_general else category
 
     def diagnostic(self) -> Diagnostic:
         """The failure as it is shown to a user."""

@@ -166,5 +166,6 @@ def _result(call: typed.Aggregate, rows: list[tuple[Value, ...]]) -> Value | Fai
         value: Value = call.function.call(*columns)
     except Failure as failure:
         failure.location = failure.location or call.location
+        failure.of_group = True
         return failure
     return value

@@ -115,8 +115,10 @@ def member(checker: Checker, node: ast.Member) -> typed.Expr:
         return field(checker, node, parts)
     if isinstance(root, ast.SystemRef):
         return system(checker, node, root, parts)
-    if isinstance(root, ast.Name) and not _is_local(checker, root.name):
-        return field(checker, node, (root.name, *parts))
+    if isinstance(root, ast.Name):
+        path = (root.name, *parts)
+        if _is_of_input(checker, path) or not _is_local(checker, root.name):
+            return field(checker, node, path)
     return walk(checker, checker.expr(node.object), node)
 
 
@@ -128,6 +130,12 @@ def _path(node: ast.Member) -> tuple[ast.Expr, tuple[str, ...]]:
         parts.append(root.name)
         root = root.object
     return root, tuple(reversed(parts))
+
+
+def _is_of_input(checker: Checker, path: tuple[str, ...]) -> bool:
+    """Whether a path is a column of an input, which statements before it cannot hide."""
+    column = _column(checker, path)
+    return column is not None and column.qualifier is not None
 
 
 def _is_local(checker: Checker, name: str) -> bool:

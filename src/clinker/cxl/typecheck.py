@@ -285,7 +285,7 @@ class Checker:
         return typed.EmitMeta(self.source.at(node.span), node.name, value)
 
     def emit_each(self, node: ast.EmitEach) -> typed.Statement:
-        self.reject_in_aggregate(node, "emit each", "a transform before the aggregate")
+        self.reject_outside_transforms(node, "emit each")
         source = self.expr(node.source)
         if not source.type.maybe(Kind.ARRAY) and not (source.type.is_null and node.outer):
             self.error(
@@ -303,7 +303,7 @@ class Checker:
             for statement in node.body:
                 self.reject_in_body(statement)
             body = self.statements(node.body)
-        self.fanned_out = self.context.kind is not ProgramKind.AGGREGATE
+        self.fanned_out = self.in_transform
         return typed.EmitEach(self.source.at(node.span), element, source, node.outer, body)
 
     def reject_in_body(self, node: ast.Statement) -> None:
@@ -319,10 +319,18 @@ class Checker:
                 else "put it at the top of the program",
             )
 
-    def reject_in_aggregate(self, node: ast.Statement, what: str, instead: str) -> None:
-        if self.context.kind is ProgramKind.AGGREGATE:
-            message = f"{what} is not allowed in an aggregate"
-            self.error("resolve", message, node.span, f"use {instead}")
+    @property
+    def in_transform(self) -> bool:
+        return self.context.kind is not ProgramKind.AGGREGATE and not self.context.qualifiers
+
+    def reject_outside_transforms(self, node: ast.Statement, what: str) -> None:
+        if self.in_transform:
+            return
+        where, instead = "an aggregate", "before the aggregate"
+        if self.context.qualifiers:
+            where, instead = "a combine", "after the combine"
+        message = f"{what} is not allowed in {where}"
+        self.error("resolve", message, node.span, f"use a transform {instead}")
 
     def reject_after_fan_out(self, node: ast.Statement, what: str, instead: str) -> None:
         if self.fanned_out:
@@ -335,7 +343,7 @@ class Checker:
         return typed.Filter(self.source.at(node.span), condition)
 
     def distinct(self, node: ast.Distinct) -> typed.Statement:
-        self.reject_in_aggregate(node, "distinct", "a transform before the aggregate")
+        self.reject_outside_transforms(node, "distinct")
         self.reject_after_fan_out(node, "distinct", "put it into a transform downstream")
         keys: tuple[typed.Expr, ...] | None
         if node.by:

@@ -79,6 +79,7 @@ def group_explainer(
             for emit, evaluate in zip(emits, evaluators, strict=True):
                 frame.locals[emit.symbol] = emitted[emit.name] = evaluate(frame)
         except Failure as failure:
+            failure.of_group = any(failure is result for result in results.values())
             return reason_of(failure)
         return nan_reason(emitted)
 

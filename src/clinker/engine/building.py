@@ -12,6 +12,7 @@ from pyspark.sql import DataFrame, SparkSession
 from clinker.config.nodes import TransformNode
 from clinker.cxl import typed
 from clinker.cxl.evaluate import DEFAULT_MAX_EXPANSION, Surroundings
+from clinker.cxl.failure import CATEGORY_COMBINE, CATEGORY_TYPE_COERCION
 from clinker.cxl.types import ANY, STRING, Type
 from clinker.engine.expressions import (
     Columns,
@@ -78,7 +79,8 @@ class Building:
 
     def stage(self, unit: Unit, explain: Explain | None, *, is_fatal: bool = False) -> int:
         """A new place where records of a node can be rejected."""
-        return self.stages.add(Stage(unit.name, self._branch(unit), explain, is_fatal))
+        category = CATEGORY_COMBINE if unit.kind == "combine" else CATEGORY_TYPE_COERCION
+        return self.stages.add(Stage(unit.name, self._branch(unit), explain, is_fatal, category))
 
     def _branch(self, unit: Unit) -> str:
         """The route branch that all records of a node have come along."""

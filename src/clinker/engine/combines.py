@@ -18,7 +18,7 @@ from clinker.engine.expressions.conditions import either
 from clinker.engine.expressions.frames import with_layers
 from clinker.engine.expressions.representation import json_fragment, text_literal
 from clinker.engine.expressions.rows import compile_row_program
-from clinker.engine.flow import META, REJECT, Flow, quoted, selection
+from clinker.engine.flow import META, REJECT, Flow, origin_column, quoted, selection
 from clinker.engine.joins import Joined, JoinedInputs, column_of, join
 from clinker.engine.rejecting import (
     inputs_sql,
@@ -104,10 +104,14 @@ def _with_body(
     }
     not_numbers = [nan_sql(columns[name], type_) for name, type_ in planned.row.columns.items()]
     fails = either(stage.fails, *not_numbers)
-    order = flow.order if joined.is_unique else (*flow.order, *joined.order)
-    hidden = {name: quoted(name) for name in (*flow.hidden, *order) if name != REJECT}
-    # The driver's fields stay for those who want to know what a rejected record was.
-    hidden |= {column: quoted(column) for column, _ in flow.origin.values()}
+    # A combine after this one has names of its own for the order of what it finds.
+    finds = {f"$find{n}": name for n, name in enumerate(joined.order, len(flow.order))}
+    order = flow.order if joined.is_unique else (*flow.order, *finds)
+    hidden = {name: quoted(finds.get(name, name)) for name in (*flow.hidden, *order)}
+    hidden.pop(REJECT, None)
+    # The driver's fields stay for those who want to know what a rejected record was. Under the name
+    # of their input they would meet those of a combine that calls its own driver so.
+    hidden |= {origin_column(name): quoted(column) for name, (column, _) in flow.origin.items()}
     hidden |= {META + name: text for name, text in row.meta.items()}
     mark = quoted(REJECT) if flow.has_rejects else None
     if fails:
@@ -131,6 +135,7 @@ def _with_body(
         is_ordered=flow.is_ordered and joined.is_unique,
         is_small=all(given.is_small for given in inputs.values()),
         meta={**flow.meta, **program.meta_written},
+        origin={name: (origin_column(name), type_) for name, (_, type_) in flow.origin.items()},
         has_rejects=mark is not None,
     )
 

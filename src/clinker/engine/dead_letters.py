@@ -15,7 +15,10 @@ import pyarrow.compute as pc
 from clinker.config.error_handling import SourceDlq
 from clinker.config.nodes import CombineNode, SourceNode
 from clinker.cxl.ast import TraceLevel
-from clinker.diagnostics import Diagnostic, Label
+from clinker.cxl.failure import shown
+from clinker.cxl.tagged import decode
+from clinker.cxl.values import Value, text_of
+from clinker.diagnostics import Diagnostic, Label, Location
 from clinker.engine.carried import carried_leaves, is_carried
 from clinker.engine.collecting import REJECTS
 from clinker.engine.flow import FILE_SHIFT, POSITION, SOURCE, WIDENED
@@ -33,9 +36,12 @@ from clinker.formats.publication import Publication, Target
 from clinker.frozen import frozen
 from clinker.plan.compile import Plan
 from clinker.plan.dead_letters import Limit
+from clinker.plan.planned import Planned, PlannedAggregate, PlannedCombine, PlannedTransform
 
 LATE_RECORD = "late_record"
 _ROW_MASK = (1 << FILE_SHIFT) - 1
+_NOWHERE = ""
+"""The source of what no single record is to blame for, such as a group."""
 _REMEMBERED = 1 << 14
 """How many explanations are kept, for records that were rejected alike."""
 
@@ -47,12 +53,15 @@ class Rejected:
     letters: DeadLetters
     is_fatal: Sequence[bool]
     """For each letter, whether its stage ends the run under every strategy."""
+    locations: Sequence[Location | None]
+    """For each letter, where in the pipeline something could not be computed."""
 
     @property
     def records(self) -> int:
         """How many source records were rejected, however often."""
         places = self.letters.columns.select(["source_name", "source_file", "source_row"])
         plain = places.cast(pa.schema([(n, pa.string()) for n in places.column_names]))
+        plain = plain.filter(pc.not_equal(plain["source_name"], _NOWHERE))
         return len(plain.group_by(plain.column_names, use_threads=False).aggregate([]))
 
     @property
@@ -89,8 +98,9 @@ def explained(
         "origin": pa.chunked_array(origins, pa.string()),
     }
     fatal = [stage.is_fatal for stage, _ in causes.found]
+    locations = [reason.location for _, reason in causes.found]
     letters = DeadLetters(pa.table(columns).select(DeadLetter._fields))
-    return Rejected(letters, [fatal[number] for number in which])
+    return Rejected(letters, [fatal[n] for n in which], [locations[n] for n in which])
 
 
 class _Causes:
@@ -134,7 +144,7 @@ def _places(table: pa.Table, inputs: Sequence[SourceInput]) -> dict[str, pa.Arra
     file_numbers = first_files[sources] + (positions >> FILE_SHIFT)
     return {
         "source_file": _repeated(np.where(is_nowhere, len(files), file_numbers), [*files, ""]),
-        "source_name": _repeated(sources, [*(source.name for source in inputs), ""]),
+        "source_name": _repeated(sources, [*(source.name for source in inputs), _NOWHERE]),
         "source_row": pa.array(positions & _ROW_MASK, mask=is_nowhere),
     }
 
@@ -169,9 +179,12 @@ def check_limits(plan: Plan, rejected: Rejected, totals: Mapping[str, int]) -> N
     counts = Counts(total=sum(totals.values()), dlq=len(rejected.letters))
     fails_fast = handling.strategy == "fail_fast"
     if fails_fast or any(rejected.is_fatal):
-        for letter, is_fatal in zip(rejected.letters, rejected.is_fatal, strict=True):
-            if is_fatal or (fails_fast and letter.category != LATE_RECORD):
-                raise _missed(plan, letter, counts) if is_fatal else _stopped_by(letter, counts)
+        facts = zip(rejected.letters, rejected.is_fatal, rejected.locations, strict=True)
+        for letter, is_fatal, location in facts:
+            if is_fatal:
+                raise _missed(plan, letter, counts)
+            if fails_fast and letter.category != LATE_RECORD:
+                raise _stopped_by(plan, letter, location, counts)
     found = next(_exceeded_limits(plan, rejected, totals), None)
     if found:
         message, queue = found
@@ -215,12 +228,41 @@ def _is_exceeded(limit: Limit, count: int, total: int) -> bool:
     return total >= max(limit.min_records, 1) and count > 0 and count / total >= limit.max_rate
 
 
-def _stopped_by(letter: DeadLetter, counts: Counts) -> RunError:
+def _stopped_by(
+    plan: Plan, letter: DeadLetter, location: Location | None, counts: Counts
+) -> RunError:
     rule = f" (rule '{letter.trigger}')" if letter.trigger else ""
-    field = f" while computing '{letter.field}'" if letter.field and not letter.trigger else ""
+    is_computed = letter.stage != letter.source_name and not letter.trigger
+    field = f" while computing '{letter.field}'" if letter.field and is_computed else ""
     message = f"{_place(letter)}: {letter.detail}{rule}{field}, in '{letter.stage}'"
     help = "'error_handling: { strategy: continue }' collects such records"
-    return RunError(message, Exit.EVALUATION, help=help, counts=counts)
+    notes = []
+    if location:
+        notes.append(f"expression: {_statement_at(plan.nodes[letter.stage], location)}")
+    record = decode(letter.origin)
+    if isinstance(record, dict) and record:
+        fields = (f"{shown(name)}: {_shown(value)}" for name, value in record.items())
+        notes.append(f"record: {{{', '.join(fields)}}}")
+    return RunError(message, Exit.EVALUATION, help=help, counts=counts, notes=notes)
+
+
+def _statement_at(planned: Planned, location: Location) -> str:
+    """The statement of a node in which something failed, or what failed if it has none."""
+    place = location
+    if isinstance(planned, PlannedTransform | PlannedAggregate | PlannedCombine):
+        statements = planned.program.every_statement() if planned.program else ()
+        around = (s.location for s in statements if _is_inside(location, s.location))
+        place = next(around, location)
+    return " ".join(place.source.text[slice(*place.span)].split())
+
+
+def _is_inside(inner: Location, outer: Location) -> bool:
+    (start, end), (first, last) = inner.span, outer.span
+    return inner.source is outer.source and first <= start <= end <= last
+
+
+def _shown(value: Value) -> str:
+    return "null" if value is None else shown(text_of(value))
 
 
 def _missed(plan: Plan, letter: DeadLetter, counts: Counts) -> RunError:
@@ -280,8 +322,9 @@ def _source_columns(rejected: Rejected, inputs: Sequence[SourceInput]) -> list[s
 
 
 def log_unfiled(plan: Plan, rejected: Rejected, observer: Observer) -> None:
-    """Tell about letters that no file takes."""
-    for letter in _letters_to(None, plan, rejected):
+    """Tell about letters that no file takes; a preview writes none."""
+    letters = rejected.letters if plan.options.preview else _letters_to(None, plan, rejected)
+    for letter in letters:
         where = f"{letter.source_file} row {letter.source_row}: " if letter.source_name else ""
         text = f"rejected: {where}{letter.category}: {letter.detail}"
         observer.logged(TraceLevel.WARN, text, letter.stage)

@@ -129,7 +129,7 @@ def _broken_rule(
         detail = validation.message or f"validation '{check.rule}' failed"
     except Failure as failure:
         detail = f"validation '{check.rule}' could not be checked: {failure.detail}"
-    field = check.field or ""
+    field = validation.field or ""
     shown = outgoing.record.get(field) if field else None
     value_text = "" if shown is None else text_of(shown)
     return Reason(VALIDATION_FAILURE, detail, field, value_text, check.rule)

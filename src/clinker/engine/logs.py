@@ -7,15 +7,18 @@ outputs, and only if somebody wants to read messages of that level.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from itertools import count
 
 from pyspark.sql import DataFrame
 
 from clinker.config.nodes import TransformNode
+from clinker.config.nodes.transform import LogDirective
 from clinker.cxl import tagged, typed
 from clinker.cxl.ast import TraceLevel
+from clinker.cxl.evaluate import Frame, compile_expression
+from clinker.cxl.failure import Failure
 from clinker.cxl.sql import Sql
 from clinker.cxl.types import ANY, STRING
+from clinker.cxl.values import Value
 from clinker.engine.building import Building, computed, recast
 from clinker.engine.expressions import Compiler, literal
 from clinker.engine.flow import Flow, quoted
@@ -40,7 +43,7 @@ class RecordMessages:
     every: int = 1
 
     def tell(self, observer: Observer) -> None:
-        for number, row in zip(count(1), self.frame.toLocalIterator(), strict=False):
+        for number, row in enumerate(self.frame.toLocalIterator()):
             if number % self.every == 0:
                 shown = {name: tagged.decode(row[_FIELD + name]) for name in self.fields}
                 observer.logged(self.level, row[_TEXT], self.node, shown)
@@ -151,28 +154,54 @@ def _selected(flow: Flow, compiler: Compiler, columns: Mapping[str, str], test: 
     return computed(flow.frame, compiler.scope, marked).where(quoted(_SHOWN)).drop(_SHOWN)
 
 
+@frozen(eq=False)
+class _Spoken:
+    """What a transform says apart from the records that leave it."""
+
+    building: Building
+    planned: PlannedTransform
+    directive: LogDirective
+    condition: typed.Expr | None
+
+    def tell(self, record: Mapping[str, Value]) -> None:
+        """Log it, unless the record that it is about, or there is none, does not fulfil it."""
+        if self.condition is None or self._holds(self.condition, record):
+            level = TraceLevel(self.directive.level)
+            shown = {name: record.get(name) for name in self.directive.fields}
+            text, node = self.directive.message, self.planned.name
+            self.building.observer.logged(level, text, node, shown)
+
+    def _holds(self, condition: typed.Expr, record: Mapping[str, Value]) -> bool:
+        known = self.building.surroundings(self.planned.unit, [condition])
+        try:
+            return compile_expression(condition)(Frame(dict(record), known)) is True
+        except Failure:
+            return False
+
+
+def _spoken(building: Building, when: str) -> Iterator[_Spoken]:
+    for planned in building.plan.nodes.values():
+        if not isinstance(planned, PlannedTransform):
+            continue
+        assert isinstance(planned.unit.node, TransformNode)
+        log = planned.unit.node.config.log
+        for directive, condition in zip(log, planned.log_conditions, strict=True):
+            if directive.when == when:
+                yield _Spoken(building, planned, directive, condition)
+
+
 def announce(building: Building, when: str) -> None:
     """Say what is to be said once before, or once after, the records of each transform."""
-    for unit in building.plan.graph:
-        if isinstance(unit.node, TransformNode):
-            for directive in unit.node.config.log:
-                if directive.when == when:
-                    level = TraceLevel(directive.level)
-                    building.observer.logged(level, directive.message, unit.name)
+    for spoken in _spoken(building, when):
+        spoken.tell({})
 
 
 def tell_errors(building: Building, letters: Iterable[DeadLetter]) -> None:
     """Say what is to be said about every record that a transform rejects."""
-    directives = {
-        unit.name: [d for d in unit.node.config.log if d.when == "on_error"]
-        for unit in building.plan.graph
-        if isinstance(unit.node, TransformNode)
-    }
-    for letter in letters:
-        for directive in directives.get(letter.stage, ()):
-            origin = tagged.decode(letter.origin)
-            fields = origin if isinstance(origin, dict) else {}
-            shown = {name: fields.get(name) for name in directive.fields}
-            building.observer.logged(
-                TraceLevel(directive.level), directive.message, letter.stage, shown
-            )
+    spoken = list(_spoken(building, "on_error"))
+    for letter in letters if spoken else ():
+        origin = tagged.decode(letter.origin)
+        record = origin if isinstance(origin, dict) else {}
+        for each in spoken:
+            if each.planned.name == letter.stage:
+                each.tell(record)

@@ -55,7 +55,7 @@ _PLACE = (SOURCE, POSITION)
 _REJECT_AND_PLACE = (
     f"if({quoted(REJECT)} is null, null, named_struct("
     # What is never null in a struct that may be is too much for Arrow.
-    + ", ".join(f"'{name}', nullif({quoted(name)}, -1)" for name in _PLACE)
+    + ", ".join(f"'{name}', if({quoted(name)} = -1, null, {quoted(name)})" for name in _PLACE)
     + "".join(f", '{name}', {quoted(REJECT)}.{name}" for name in ("stage", "inputs", "origin"))
     + "))"
 )
@@ -92,20 +92,23 @@ def written(building: Building, planned: PlannedOutput, flow: Flow) -> Written:
     texts = [(column.name, _column_sql(ordered, column.field)) for column in shown]
     widened = None
     if config.include_unmapped:
-        taken = {column.name for column in columns} | set(config.exclude)
-        for name in ordered.widened:
-            if name not in taken and name not in ordered.columns:
-                columns.append(OutputColumn(name, STRING.nullable()))
-                texts.append((name, quoted(widened_column(name))))
+        undeclared = Widened(
+            excluded=frozenset(config.exclude) | frozenset(ordered.columns),
+            renamed=_new_names(config),
+        )
+        taken = {column.name for column in columns}
+        for name, field in undeclared.written(ordered.widened, taken).items():
+            columns.append(OutputColumn(name, STRING.nullable()))
+            texts.append((name, quoted(widened_column(field))))
         if ordered.has_widened_map:
-            widened = Widened(excluded=frozenset(config.exclude))
+            widened = undeclared
             texts.append((WIDENED, quoted(WIDENED)))
     split = _split(config, ordered.columns)
     if split and split.group_key:
         assert config.split and config.split.group_key
         texts.append((_GROUP_KEY, field_sql(ordered, config.split.group_key)))
     per_file = is_per_file(config)
-    if per_file:
+    if per_file or not texts:  # records without any column could not be counted
         texts += [(SOURCE, quoted(SOURCE)), (POSITION, quoted(POSITION))]
     if ordered.has_rejects:
         texts.append((REJECT, _REJECT_AND_PLACE))
@@ -117,6 +120,14 @@ def written(building: Building, planned: PlannedOutput, flow: Flow) -> Written:
         per_file=per_file,
         keys_from_records=widened is not None and config.type == "csv",
     )
+
+
+def _new_names(config: OutputConfig) -> dict[str, tuple[str, ...]]:
+    """The names under which fields are written that have others."""
+    found: dict[str, tuple[str, ...]] = {}
+    for name, field in config.mapping.items():
+        found[field] = (*found.get(field, ()), name)
+    return found
 
 
 def _column_sql(flow: Flow, field: str) -> str:

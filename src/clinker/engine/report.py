@@ -125,6 +125,7 @@ class RunError(Exception):
         diagnostics: Sequence[Diagnostic] = (),
         help: str | None = None,
         counts: Counts | None = None,
+        notes: Sequence[str] = (),
     ) -> None:
         super().__init__(message)
         self.message = message
@@ -133,3 +134,5 @@ class RunError(Exception):
         self.help = help
         self.counts = counts
         """How far the run came, if it read records."""
+        self.notes = tuple(notes)
+        """What belongs to the message, a line each."""

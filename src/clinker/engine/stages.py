@@ -6,13 +6,15 @@ driver on the values that the place had read; so both agree, or the run stops.
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Callable
 from enum import IntEnum
 from typing import TypeAlias
 
-from clinker.cxl.failure import Failure
+from clinker.cxl.failure import CATEGORY_TYPE_COERCION, Failure
 from clinker.cxl.tagged import decode
 from clinker.cxl.values import Value
+from clinker.diagnostics import Location
 from clinker.engine.carried import carried_values, is_carried
 from clinker.engine.report import RunError
 from clinker.frozen import frozen
@@ -48,6 +50,8 @@ class Reason:
     value: str = ""
     rule: str = ""
     """The validation rule it broke."""
+    location: Location | None = dataclasses.field(default=None, compare=False)
+    """Where in the pipeline it failed to compute something."""
 
 
 Explain: TypeAlias = Callable[[list[Value]], Reason | None]
@@ -63,6 +67,8 @@ class Stage:
     """None where the reader or the engine states the reason itself."""
     is_fatal: bool = False
     """Whether a rejected record ends the run under every strategy."""
+    category: str = CATEGORY_TYPE_COERCION
+    """What a record is filed under for which something could not be computed."""
 
 
 class Stages:
@@ -93,12 +99,29 @@ class Stages:
                 INTERNAL_ERROR,
                 help="this is a defect of clinker; please report it with the line above",
             )
-        return reason
+        return _filed_as(stage.category, reason)
 
 
 def reason_of(failure: Failure) -> Reason:
-    return Reason(failure.category, failure.detail, failure.field or "", failure.value or "")
+    return Reason(
+        failure.category,
+        failure.detail,
+        failure.field or "",
+        failure.value or "",
+        location=failure.location,
+    )
+
+
+def _filed_as(category: str, reason: Reason) -> Reason:
+    """The reason under a category that tells more than that something could not be computed."""
+    if reason.category != CATEGORY_TYPE_COERCION:
+        return reason
+    return dataclasses.replace(reason, category=category)
 
 
 def _stated(given: dict[str, Value]) -> Reason:
-    return Reason(**{key: str(value) for key, value in given.items() if value is not None})
+    def text(key: str) -> str:
+        value = given.get(key)
+        return "" if value is None else str(value)
+
+    return Reason(text("category"), text("detail"), text("field"), text("value"), text("rule"))

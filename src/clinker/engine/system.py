@@ -77,7 +77,7 @@ class SystemValues:
             return row_number(quoted(POSITION))
         if namespace == "source":
             return self._by_source(
-                flow, lambda source: literal(self._of_source(path, source), type_)
+                flow, lambda source: literal(self._of_source(unit, path, source), type_)
             )
         return literal(self.plan.registry.initial(namespace, name), type_)
 
@@ -85,7 +85,7 @@ class SystemValues:
         names = ", ".join(literal(name, STRING) for name in self.files[source])
         return f"element_at(array({names}), cast({file_number(quoted(POSITION))} + 1 as int))"
 
-    def _of_source(self, path: tuple[str, ...], source: str) -> Value:
+    def _of_source(self, unit: Unit, path: tuple[str, ...], source: str) -> Value:
         match path:
             case ("name",):
                 return source
@@ -95,7 +95,22 @@ class SystemValues:
                 return self.now
             case ("count",):
                 return None
+            case (label, name):
+                behind = self._sources_behind(unit, label)
+                if source not in behind and len(behind) > 1:
+                    return None
+                meant = source if source in behind else next(iter(behind))
+                return self.plan.registry.initial("source", name, meant)
         return self.plan.registry.initial("source", path[-1], source)
+
+    def _sources_behind(self, unit: Unit, label: str) -> set[str]:
+        """The sources of an input that a merge or combine before this node calls `label`."""
+        graph = self.plan.graph
+        joints = [unit, *(graph.units[name] for name in graph.ancestors(unit.name))]
+        edges = [e for u in joints if u.kind in ("merge", "combine") for e in u.inputs]
+        inputs = {e.upstream for e in edges if label == (e.label or e.upstream)}
+        reached = inputs.union(*(graph.ancestors(name) for name in inputs))
+        return {name for name in self.files if name in reached}
 
     def _by_source(self, flow: Flow, text: SourceText) -> str:
         """What a variable is for the records of each source that are in the flow."""

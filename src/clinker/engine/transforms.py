@@ -9,7 +9,7 @@ from pyspark.sql import DataFrame
 from pyspark.sql import functions as f
 
 from clinker.config.nodes import TransformNode
-from clinker.cxl.types import Type
+from clinker.cxl.types import MAP, STRING, Type
 from clinker.engine.analytic_windows import Windowed, windowed
 from clinker.engine.building import Building, computed, recast
 from clinker.engine.checking import checked
@@ -18,7 +18,16 @@ from clinker.engine.expressions import TAGGED, Compiler
 from clinker.engine.expressions.frames import with_layers
 from clinker.engine.expressions.members import Struct
 from clinker.engine.expressions.rows import Block, Distinct, RowSql, compile_row_program
-from clinker.engine.flow import META, REJECT, Flow, origin_column, quoted, selection
+from clinker.engine.flow import (
+    META,
+    REJECT,
+    WIDENED,
+    Flow,
+    origin_column,
+    quoted,
+    selection,
+    widened_column,
+)
 from clinker.engine.identity import identity_sql
 from clinker.engine.logs import messages_of
 from clinker.engine.rejecting import (
@@ -138,7 +147,9 @@ def _identities(
 def _keys(flow: Flow, distinct: Distinct) -> list[tuple[str, Type]]:
     if distinct.keys is not None:
         return list(distinct.keys)
-    return [(quoted(name), type_) for name, type_ in flow.columns.items()]
+    keys = [(quoted(name), type_) for name, type_ in flow.columns.items()]
+    keys += [(quoted(widened_column(name)), STRING.nullable()) for name in flow.widened]
+    return [*keys, (quoted(WIDENED), MAP.nullable())] if flow.has_widened_map else keys
 
 
 def _first_of_each(frame: DataFrame, flow: Flow, keys: list[str], has_rejects: bool) -> DataFrame:

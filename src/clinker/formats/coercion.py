@@ -137,8 +137,11 @@ class Coercion:
 
     def _at_once(self, values: Sequence[Any], kinds: set[type]) -> Coerced:
         """Tagged texts as one column, all else one by one."""
-        if self._hold is tagged:
-            return Coerced(tagged_column(values))
+        if self._hold is _anything:
+            filled = (
+                [None if value == "" else value for value in values] if "" in values else values
+            )
+            return Coerced(tagged_column(filled))
         if self._kinds not in _NESTED:
             return self._one_by_one(values)
         kind, convert = _NESTED[self._kinds]
@@ -188,7 +191,7 @@ class Coercion:
             case Kind.MAP:
                 return _unless_empty(_map)
             case _:
-                return tagged
+                return _anything
 
     @property
     def _date_patterns(self) -> Sequence[strftime.Pattern]:
@@ -325,6 +328,9 @@ _PLAIN_DATETIME = _Plain(
 def _unless_empty(hold: Callable[[Any], Any]) -> Callable[[Any], Any]:
     """An empty text is null in all columns that are not of strings."""
     return lambda value: None if value == "" else hold(value)
+
+
+_anything = _unless_empty(tagged)
 
 
 def _text(value: Any) -> str:

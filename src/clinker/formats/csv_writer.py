@@ -43,7 +43,7 @@ class CsvRenderer:
         return rendered(batch, self._cells.lines(cells, len(batch)), b"", self._spec.split)
 
     def _header(self) -> str:
-        names = [column.name for column in self._spec.columns] + list(self._widened.values())
+        names = [column.name for column in self._spec.columns] + list(self._widened)
         cells = [self._cells.quoted(pa.array([name], pa.string())) for name in names]
         return str(self._cells.lines(cells, 1)[0])
 
@@ -59,7 +59,7 @@ class CsvRenderer:
                 pa.array([_tagged_again(fields.get(name)) for fields in maps], pa.string()),
                 OutputColumn(shown, ANY),
             )
-            for name, shown in self._widened.items()
+            for shown, name in self._widened.items()
         ]
 
 
@@ -132,16 +132,10 @@ def _number_texts(texts: pa.StringArray) -> pa.StringArray:
 
 
 def _widened_columns(spec: WriteSpec) -> dict[str, str]:
-    """The undeclared fields that become columns, and the names they are written under."""
+    """The undeclared fields that become columns, by the names they are written under."""
     if spec.widened is None:
         return {}
-    taken = {column.name for column in spec.columns}
-    shown = {name: spec.widened.renamed.get(name, name) for name in spec.widened.names}
-    return {
-        name: written
-        for name, written in shown.items()
-        if name not in spec.widened.excluded and written not in taken
-    }
+    return spec.widened.written(spec.widened.names, {column.name for column in spec.columns})
 
 
 def _tagged_again(value: Any) -> str | None:

@@ -18,9 +18,8 @@ _KINDS = {list: "an array", str: "a text", bool: "a boolean", type(None): "null"
 
 def steps_of(path: str) -> tuple[str, ...]:
     """The keys that `$.a.b`, `a.b` or `/a/b` lead through."""
-    if path.startswith("/"):
-        return tuple(path.strip("/").split("/"))
-    return tuple(path.removeprefix("$").strip(".").split("."))
+    steps = path.split("/") if path.startswith("/") else path.removeprefix("$").split(".")
+    return tuple(filter(None, steps))
 
 
 # Finding records

@@ -87,12 +87,10 @@ class JsonRenderer:
         )
 
     def _fields(self, values: dict[str, Any], widened: Widened, taken: set[str]) -> list[str]:
-        fields = []
-        for name, value in values.items():
-            shown = widened.renamed.get(name, name)
-            if name not in widened.excluded and shown not in taken:
-                fields.append(self._key(shown) + self._value(value))
-        return fields
+        return [
+            self._key(shown) + self._value(values[name])
+            for shown, name in widened.written(values, taken).items()
+        ]
 
     def _value(self, value: Any) -> str:
         if value is None:

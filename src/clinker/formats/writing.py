@@ -8,7 +8,7 @@ separator between them, and its closing.
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Set
 from contextlib import contextmanager
 from dataclasses import field
 from typing import Any, Literal, Protocol, TypeAlias
@@ -83,8 +83,18 @@ class Widened:
     names: tuple[str, ...] = ()
     """The fields that become columns of a CSV file; JSON writes what each record has."""
     excluded: frozenset[str] = frozenset()
-    renamed: Mapping[str, str] = field(default_factory=dict)
+    renamed: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     """Fields and the names they are written under."""
+
+    def written(self, fields: Iterable[str], taken: Set[str]) -> dict[str, str]:
+        """Which of these fields are written, by the names under which they are."""
+        found: dict[str, str] = {}
+        for each in fields:
+            if each not in self.excluded:
+                for name in self.renamed.get(each, (each,)):
+                    if name not in taken:
+                        found.setdefault(name, each)
+        return found
 
 
 @frozen(kw_only=True)

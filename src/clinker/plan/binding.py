@@ -19,6 +19,7 @@ from clinker.config.nodes import (
 from clinker.config.nodes.transform import Validation
 from clinker.cxl import ast, typed
 from clinker.cxl.builtins.declare import accepted_kinds
+from clinker.cxl.fan_outs import completed
 from clinker.cxl.modules import ModuleLibrary
 from clinker.cxl.parser import parse, parse_expression
 from clinker.cxl.resolve import OPEN_ROW, Context, ProgramKind, Row, WindowContext
@@ -34,10 +35,11 @@ from clinker.cxl.types import (
     Type,
     unify,
 )
-from clinker.diagnostics import Diagnostic, Location, Source
+from clinker.diagnostics import Diagnostic, Location, Severity, Source
 from clinker.diagnostics.suggest import did_you_mean
 from clinker.frozen import frozen
 from clinker.plan.checks import named_condition
+from clinker.plan.correlation import driver_position
 from clinker.plan.graph import Graph, Unit
 from clinker.plan.planned import (
     Check,
@@ -224,6 +226,9 @@ class _Binder:
             foreign = self.nodes.get(unit.scope.prefix + window.source) if window.source else None
             context = replace(context, window=WindowContext(foreign.row if foreign else None))
         attempt = self.program(unit, node.config.text("cxl"), context, {})
+        if attempt.program:
+            program = completed(attempt.program, upstream.row.columns, upstream.meta)
+            attempt = Attempt(program, Row(program.fields_written), program.meta_written)
         row = overlay(upstream.row, attempt.fields)
         meta = {**upstream.meta, **attempt.meta}
         emitted = tuple(attempt.fields.columns) or upstream.emitted
@@ -384,6 +389,7 @@ class _Binder:
         else:
             attempt = self._combine_body(unit, node, rows, driver, context)
         row = attempt.fields
+        meta = {**meta, **attempt.meta}
         emitted = tuple(row.columns)
         complete = attempt.program or node.config.match == "collect"
         if where.expression is None or not complete:
@@ -470,7 +476,7 @@ class _Binder:
             names = [name for name in upstream.emitted if name in upstream.row.columns]
         for position, name in enumerate(config.exclude):
             at = config.at("exclude", position)
-            self.require_field(unit, name, upstream.row, at, "exclude")
+            self._require_written(unit, node, name, upstream.row, at, "exclude")
         names = [name for name in names if name not in config.exclude]
         for position, name in enumerate(config.include_metadata.keys):
             if name not in upstream.meta and not upstream.row.is_open:
@@ -486,7 +492,7 @@ class _Binder:
             shown.setdefault(field_, []).append(output)
         for output, field_ in config.mapping.items():
             at = config.at("mapping", output)
-            self.require_field(unit, field_, upstream.row, at, "mapping")
+            self._require_written(unit, node, field_, upstream.row, at, "mapping")
         if config.split and config.split.group_key:
             at = config.split.at("group_key")
             self.require_field(unit, config.split.group_key, upstream.row, at, "split")
@@ -500,6 +506,33 @@ class _Binder:
             emitted=upstream.emitted,
             columns=self._output_columns(unit, node, upstream.row, names, shown),
         )
+
+    def _require_written(
+        self, unit: Unit, node: OutputNode, name: str, row: Row, location: Location, reader: str
+    ) -> None:
+        """Report unless an output has such a column to write, be it one that nobody declares."""
+        if not (node.config.include_unmapped and self._brings_undeclared(unit)):
+            self.require_field(unit, name, row, location, reader)
+        elif row.get(name) is None and (meant := did_you_mean(name, row.columns)):
+            message = f"'{reader}' has an effect on '{name}' only if a file has it undeclared"
+            found = unit.scope.problem(
+                "W013", message, location, help=meant, severity=Severity.WARNING
+            )
+            self.diagnostics.append(found)
+
+    def _brings_undeclared(self, unit: Unit) -> bool:
+        """Whether records that reach a node may have columns that no schema names."""
+        match unit.node:
+            case SourceNode():
+                return unit.node.config.on_unmapped.mode == "auto_widen"
+            case AggregateNode():
+                return False
+            case CombineNode():
+                edges = unit.inputs[driver_position(unit, unit.node) :][:1]
+            case _:
+                edges = unit.inputs
+        before = (self.graph.units.get(edge.upstream) for edge in edges)
+        return any(self._brings_undeclared(upstream) for upstream in before if upstream)
 
     def _reject_maps(self, unit: Unit, node: OutputNode, columns: Sequence[OutputColumn]) -> None:
         for column in columns:

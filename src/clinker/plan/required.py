@@ -38,7 +38,7 @@ class RequiredColumns:
     to_reject: tuple[str, ...]
     """Other columns that must be looked at, since a bad value in them rejects the record."""
     undeclared: bool
-    """Whether an output shows the columns that the schema does not name."""
+    """Whether an output shows columns that the schema does not name, or records differ by them."""
     all_for_dead_letters: bool
     """Whether rejected records show every column."""
 
@@ -173,14 +173,16 @@ def _by_transform(
     else:
         needed |= {name for _, name in planned.program.fields_read}
         needed |= set(window.reads) if window else set()
-    if _compares_whole_records(planned.program):
+    compares_all = _compares_whole_records(planned.program)
+    if compares_all:
         needed |= set(upstream.row.columns)
         outgoing |= set(upstream.row.columns)
     members: dict[str, tuple[str, ...]] = {}
     if window is None and isinstance(upstream, PlannedSource):
         read = _read_by_member(planned.program)
         members = {name: keys for name, keys in read.items() if name not in outgoing}
-    return _Wanted(needed & set(upstream.row.columns), wanted.undeclared, members)
+    undeclared = wanted.undeclared or compares_all
+    return _Wanted(needed & set(upstream.row.columns), undeclared, members)
 
 
 def _read_by_member(program: typed.Program) -> dict[str, tuple[str, ...]]:
