@@ -42,6 +42,8 @@ EVERY = Span(-1074, 66)
 """All finite Floats."""
 
 _ORDINARY_LIMIT = 2.0**61
+_SMALL_HIGH = 2**29
+"""With a higher limb up to this, a sum of Ints fits into 64 bits."""
 
 
 @frozen
@@ -84,8 +86,11 @@ def exact_sum(call: AggregateCall, number: str, *, only_ints: bool = False) -> E
 
 def _sum_of_ints(call: AggregateCall, number: str) -> ExactSum:
     low, high = (call.over_group(f"sum({_limb(number, INTS, k)})") for k in range(INTS.limbs))
+    small = f"{high} * {2**LIMB_BITS}L + {low}"
+    # Groups whose sum is beyond 64 bits are few, and decimals are slow.
     whole = f"cast({high} as decimal(20)) * {2**LIMB_BITS}BD + cast({low} as decimal(20))"
-    value = call.bind(f"cast({whole} as double)")
+    is_small = f"abs({high}) <= {_SMALL_HIGH}L"
+    value = call.bind(f"if({is_small}, cast({small} as double), cast({whole} as double))")
     return ExactSum(value, f"({value} * {2.0**-64!r}D)")
 
 
@@ -136,76 +141,74 @@ class _Leading:
     """The leading digits of a sum, from which it is rounded.
 
     The sum is `first` times 2**64, plus `second` as an unsigned number of 64 bits, plus less than
-    one if there is a `rest`, all in units of 2**`exponent`.
+    one if there is a `rest`, all in units of 2**`exponent`. Unless it is 0, these hold its leading
+    55 digits or more.
     """
 
-    is_negative: str
     first: str
     second: str
     rest: str
     exponent: str
+    is_negative: str | None = None
+    """Where this is the sum with its sign changed; None when `first` has the sign."""
 
 
 def _rounded(call: AggregateCall, limbs: list[str], span: Span) -> ExactSum:
     sums = [call.over_group(f"sum({limb})") for limb in limbs]
-    leading = _leading_of_many if span is EVERY else _leading_of_few
-    found = leading(call, sums, span)
+    found = _leading_of_many(call, sums, span) if span is EVERY else _leading_of_few(call, sums)
     first, second = found.first, found.second
     # Move the leading digits to the top of 64 bits, or next to it: the logarithm may be off by one.
-    shift = call.bind(f"cast(61 - floor(log2({first})) as int)")
+    size = f"greatest(abs(cast({first} as double)), 1D)"
+    shift = call.bind(f"greatest(61 - cast(floor(log2({size})) as int), 0)")
     # More than 55 digits, and a last one that tells whether others follow, round as all would.
-    digits = call.bind(
-        f"shiftleft({first}, {shift}) | shiftrightunsigned({second}, 64 - {shift})"
+    digits = (
+        f"shiftleft({first}, {shift})"
+        f" | shiftrightunsigned(shiftrightunsigned({second}, 1), 63 - {shift})"
         f" | if(shiftleft({second}, {shift}) <> 0 or {found.rest}, 1L, 0L)"
     )
-    signed = f"if({found.is_negative}, -cast({digits} as double), cast({digits} as double))"
+    signed = call.bind(f"cast({digits} as double)")
+    if found.is_negative:
+        signed = f"if({found.is_negative}, -{signed}, {signed})"
 
     def total(exponent: str) -> str:
+        if span is not EVERY:
+            return f"({signed} * power(2D, {exponent}))"
         # Two factors, as the power itself may be beyond the Floats.
-        half = f"cast({exponent} as int) div 2" if span is EVERY else "0"
-        scaled = f"{signed} * power(2D, {exponent} - {half})"
-        if span is EVERY:
-            scaled += f" * power(2D, {half})"
-        return f"if({first} = 0, 0D, {scaled})"
+        half = f"cast({exponent} as int) div 2"
+        return f"({signed} * power(2D, {exponent} - {half}) * power(2D, {half}))"
 
     exponent = call.bind(f"{found.exponent} + 64 - {shift}")
     return ExactSum(total(exponent), total(f"({exponent} - 64)"))
 
 
-def _leading_of_few(call: AggregateCall, sums: list[str], span: Span) -> _Leading:
-    top = len(sums) - 1
-    negative = call.bind(f"{sums[top]} + {_carry(sums[:top])} < 0")
-    absolute = [call.bind(f"if({negative}, -{total}, {total})") for total in sums]
-    digits = [
-        call.bind(f"({total} + {_carry(absolute[:k])}) & {_DIGIT_MASK}")
-        for k, total in enumerate(absolute[:top])
-    ]
-    digits.append(call.bind(f"{absolute[top]} + {_carry(absolute[:top])}"))
+def _leading_of_few(call: AggregateCall, sums: list[str]) -> _Leading:
+    """Of a sum of ordinary numbers: it is three words of 64 bits, the highest of which is signed.
 
-    def by_leading(texts: list[str]) -> str:
-        cases = [f"when {digits[k]} <> 0 then {texts[k]}" for k in range(top, 0, -1)]
-        return f"case {' '.join(cases)} else {texts[0]} end"
+    A word that only repeats the sign of the next one is no leading digit.
+    """
+    carried = [sums[0]]
+    for total in sums[1:]:
+        carried.append(f"({total} + shiftright({carried[-1]}, {LIMB_BITS}))")
+    low = call.bind(_word(carried[1], carried[0]))
+    middle = call.bind(_word(carried[3], carried[2]))
+    high = call.bind(carried[4])
+    is_long, is_middle = f"{high} <> shiftright({middle}, 63)", f"{middle} <> shiftright({low}, 63)"
 
-    padded = ["0L", "0L", *digits]
-    places = range(top + 1)
-    seconds = [f"(shiftleft({padded[k + 1]}, 32) | {padded[k]})" for k in places]
-    rests = [" or ".join(f"{digit} <> 0" for digit in digits[: max(0, k - 2)]) for k in places]
-    exponents = [str(span.exponent(k - 2)) for k in places]
+    def by_length(long: str, middling: str, short: str) -> str:
+        return f"case when {is_long} then {long} when {is_middle} then {middling} else {short} end"
+
+    exponents = (str(ORDINARY.low + 64 * place) for place in (1, 0, -1))
     return _Leading(
-        negative,
-        call.bind(by_leading(digits)),
-        call.bind(by_leading(seconds)),
-        call.bind(by_leading([rest or "false" for rest in rests])),
-        by_leading(exponents),
+        call.bind(by_length(high, middle, low)),
+        call.bind(by_length(middle, low, "0L")),
+        f"{is_long} and {low} <> 0",
+        by_length(*exponents),
     )
 
 
-def _carry(sums: list[str]) -> str:
-    """What sums of limbs add to the limb above them; negative if they are."""
-    carry = "0L"
-    for total in sums:
-        carry = f"shiftright({total} + {carry}, {LIMB_BITS})"
-    return carry
+def _word(upper: str, lower: str) -> str:
+    """The 64 bits of two limbs."""
+    return f"shiftleft({upper}, {LIMB_BITS}) | {lower} & {_DIGIT_MASK}"
 
 
 def _leading_of_many(call: AggregateCall, sums: list[str], span: Span) -> _Leading:
@@ -224,9 +227,9 @@ def _leading_of_many(call: AggregateCall, sums: list[str], span: Span) -> _Leadi
     places = f"transform({digits}, (digit, place) -> if(digit <> 0, place, 2))"
     place = call.bind(f"array_max({places})")
     return _Leading(
-        negative,
         call.bind(f"{digits}[{place}]"),
         call.bind(f"shiftleft({digits}[{place} - 1], 32) | {digits}[{place} - 2]"),
         call.bind(f"exists(slice({digits}, 1, {place} - 2), digit -> digit <> 0)"),
         f"{span.exponent(-4)} + {LIMB_BITS} * {place}",
+        negative,
     )

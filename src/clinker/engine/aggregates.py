@@ -25,6 +25,7 @@ from clinker.engine.aggregate_reasons import EXAMPLE_KINDS, group_explainer, rec
 from clinker.engine.building import Building, computed, recast
 from clinker.engine.carried import carried_sql
 from clinker.engine.expressions import (
+    Columns,
     Compiler,
     Scope,
     literal,
@@ -243,7 +244,7 @@ class _Aggregation:
             if FailureKind.AGGREGATE_TYPE in call.function.fails and sql.fails:
                 met = kinds_met(quoted(f"{_ARGUMENT}{number}"), call.args[0].type)
                 how = partials.name(f"bit_or({met})")
-            found.append(f"if({sql.fails or 'false'}, {how}, null)")
+            found.append(f"if({sql.fails}, {how}, null)" if sql.fails else literal(None, INT))
             number += len(call.args)
         return found
 
@@ -252,13 +253,13 @@ class _Aggregation:
         by = [key.identity for key in self.keys]
         if self.has_windows:
             by.append(WINDOW)
-        frame = records.frame
+        layers = partials.records.layers(*partials.selections)
         if records.has_rejects:
             names = dict.fromkeys((SOURCE, POSITION, *records.order, REJECT))
             carried = ", ".join(f"'{name}', {quoted(name)}" for name in names)
             itself = f"if({quoted(REJECT)} is null, null, named_struct({carried}))"
-            frame = frame.selectExpr("*", f"{itself} as {quoted(_SELF)}")
-        frame = with_layers(frame, partials.records.layers(*partials.selections))
+            layers.append(Columns((f"{itself} AS {quoted(_SELF)}",)))
+        frame = with_layers(records.frame, layers)
         functions = [f.expr(text) for text in partials.selections]
         if by or not records.has_rejects:
             by += [_SELF] if records.has_rejects else []

@@ -10,12 +10,14 @@ from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
+import orjson
 import pyarrow as pa
 import pyarrow.compute as pc
 from pyspark.sql import DataFrame
 
 from clinker.engine.expressions.arrow_map import BatchFunction, map_in_arrow
 from clinker.engine.flow import FILE_SHIFT, POSITION, REJECT, SOURCE
+from clinker.engine.scan import spark_schema
 from clinker.formats.parts import Part, PartWriter
 from clinker.formats.renderer import renderer
 from clinker.formats.rendering import render_all
@@ -50,10 +52,6 @@ _WRITTEN = pa.schema(
         ("error_code", pa.string()),
     ]
 )
-_WRITTEN_DDL = (
-    "partition int, source int, file int, path string, records bigint, size bigint, "
-    "`index` string, rejects string, error string, error_record bigint, error_code string"
-)
 
 
 @frozen(eq=False)
@@ -75,13 +73,8 @@ def split_off_rejects(table: pa.Table) -> tuple[pa.Table, pa.Table]:
     reject = table.column(REJECT)
     if reject.null_count == len(table):
         return table, REJECTS.empty_table()
-    is_kept = pc.is_null(reject)
-    structs = [chunk.cast(_REJECT_TYPE) for chunk in reject.drop_null().chunks]
-    rejects = pa.table(pa.concat_arrays(structs).flatten(), schema=REJECTS)
-    return table.filter(is_kept), rejects
-
-
-_REJECT_TYPE = pa.struct(list(REJECTS))
+    rejects = map(orjson.loads, reject.drop_null().to_pylist())
+    return table.filter(pc.is_null(reject)), pa.Table.from_pylist(list(rejects), REJECTS)
 
 
 def by_file(table: pa.Table) -> Iterator[tuple[FileKey, pa.Table]]:
@@ -111,7 +104,7 @@ def collect_in_parts(
 ) -> Collected:
     """Have every task of the engine render its records to a part file."""
     function = _part_function(spec, str(directory), per_file)
-    written = map_in_arrow(frame, function, _WRITTEN_DDL).toArrow()
+    written = map_in_arrow(frame, function, spark_schema(_WRITTEN)).toArrow()
     rows = sorted(written.to_pylist(), key=lambda row: row["partition"])
     failed = next((row for row in rows if row["error"] is not None), None)
     if failed:

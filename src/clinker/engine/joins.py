@@ -33,7 +33,7 @@ from clinker.engine.rejecting import (
 )
 from clinker.frozen import frozen
 from clinker.plan.joins import Comparison, Join, Step
-from clinker.plan.planned import PlannedCombine
+from clinker.plan.planned import PlannedCombine, PlannedSource
 
 _OPERATORS = {
     BinaryOp.EQUAL: "=",
@@ -189,7 +189,7 @@ class _Joining:
             renamed = renamed.hint("broadcast")
         frame = flow.frame.join(renamed, f.expr(" and ".join(condition)), "left")
         is_ordered = flow.is_ordered and build.is_small and deduplicates
-        joined = replace(flow, frame=frame.drop(*probes, *keys), is_ordered=is_ordered)
+        joined = replace(flow, frame=frame, is_ordered=is_ordered)
         if late:
             joined = self._checked_pairs(joined, step, late, order)
         return joined, order
@@ -235,7 +235,12 @@ class _Joining:
 
     def _build(self, step: Step, keys: Sequence[str], comparisons: Sequence[Comparison]) -> Flow:
         """A build input with its keys; its rejected records are put aside."""
-        flow = self._named(step.build, self.inputs[step.build])
+        flow = self.inputs[step.build]
+        if flow.is_small and self._is_just_read(step.build):
+            # In one partition, records need no shuffle to be compared with each other. Besides,
+            # Spark would compute with records that it holds already while it still plans.
+            flow = flow.with_frame(flow.frame.coalesce(1))
+        flow = self._named(step.build, flow)
         flow = self._with_keys(flow, keys, [c.build for c in comparisons], comparisons)
         if not flow.has_rejects:
             return flow
@@ -244,6 +249,11 @@ class _Joining:
         self.rejected.append(flow.frame.where(f"{quoted(REJECT)} is not null"))
         kept = flow.frame.where(f"{quoted(REJECT)} is null")
         return replace(flow, frame=kept, has_rejects=False)
+
+    def _is_just_read(self, label: str) -> bool:
+        """Whether an input has nothing computed yet."""
+        (edge,) = (edge for edge in self.planned.unit.inputs if edge.label == label)
+        return isinstance(self.building.plan.nodes[edge.upstream], PlannedSource)
 
     def _conditions(
         self, flow: Flow, expressions: Sequence[typed.Expr]
@@ -372,4 +382,4 @@ def _first_of_each(flow: Flow, keys: Sequence[str]) -> Flow:
     by, order = ", ".join(selection(keys)), ", ".join(selection(flow.order))
     number = f"row_number() over (partition by {by} order by {order})"
     frame = flow.frame.selectExpr("*", f"{number} as {quoted(_NUMBER)}")
-    return flow.with_frame(frame.where(f"{quoted(_NUMBER)} = 1").drop(_NUMBER))
+    return flow.with_frame(frame.where(f"{quoted(_NUMBER)} = 1"))

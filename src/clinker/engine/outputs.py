@@ -53,13 +53,13 @@ _GROUP_KEY = "$group_key"
 
 _PLACE = (SOURCE, POSITION)
 _REJECT_AND_PLACE = (
-    f"if({quoted(REJECT)} is null, null, named_struct("
-    # What is never null in a struct that may be is too much for Arrow.
-    + ", ".join(f"'{name}', if({quoted(name)} = -1, null, {quoted(name)})" for name in _PLACE)
+    f"if({quoted(REJECT)} is null, null, to_json(named_struct("
+    + ", ".join(f"'{name}', {quoted(name)}" for name in _PLACE)
     + "".join(f", '{name}', {quoted(REJECT)}.{name}" for name in ("stage", "inputs", "origin"))
-    + "))"
+    + ")))"
 )
-"""What is told of a rejected record; of others, not even where they come from."""
+"""What is told of a rejected record; of others, not even where they come from. It is a text, as to
+Spark a struct in which all is null costs as much as several columns."""
 
 
 @frozen(eq=False, kw_only=True)
