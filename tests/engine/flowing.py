@@ -39,7 +39,8 @@ def planned(text: str) -> Plan:
 
 def building(spark: SparkSession, plan: Plan, demands: Set[Demand] = frozenset()) -> Building:
     sources = [unit.name for unit in plan.graph if unit.kind == "source"]
-    system = SystemValues(plan, identify(None), {name: [f"{name}.csv"] for name in sources})
+    files = {name: [f"{name}.csv"] for name in sources}
+    system = SystemValues(plan, identify(None), files, lambda _: 0)
     return Building(plan, spark, system, Stages(), Quiet(), demands)
 
 

@@ -102,3 +102,39 @@ def test_a_combine_adds_to_the_metadata_of_its_driver(workplace: Workplace) -> N
             config: { cxl: emit from = $meta.from emit found = $meta.found }
         """,
     ) == ["id,from,found", "3,c,", "1,c,1"]
+
+
+def test_a_group_knows_how_many_records_its_source_has(workplace: Workplace) -> None:
+    nodes = """
+          - type: transform
+            name: seen
+            input: c
+            config: { cxl: "emit so_far = $source.count" }
+          - type: aggregate
+            name: read
+            input: seen
+            config:
+              group_by: [id]
+              cxl: |
+                emit known = count(so_far)
+                emit share = count(*).to_float() / $source.count.to_float()
+    """
+    assert result(workplace, nodes) == [
+        "id,known,share",
+        "3,0,0.5",
+        "1,0,0.5",
+    ]
+
+
+def test_a_group_that_fails_by_what_is_known_of_its_source(workplace: Workplace) -> None:
+    workplace.write(a_csv="id\n1\n", b_csv="id\n2\n", c_csv="id\n3\n")
+    ran = workplace.run(
+        SOURCES
+        + """
+          - type: aggregate
+            name: read
+            input: a
+            config: { group_by: [id], cxl: "emit x = 1 / ($source.count - count(*))" }
+    """
+    )
+    assert (ran.code, "division by zero" in ran.message) == (3, True)

@@ -17,6 +17,7 @@ from clinker.config.nodes import AggregateNode
 from clinker.cxl import typed
 from clinker.cxl.aggregate_sql import AggregateSql
 from clinker.cxl.builtins.aggregates import Aggregate
+from clinker.cxl.evaluate import Surroundings
 from clinker.cxl.failure import FailureKind
 from clinker.cxl.grouping import aggregate_calls
 from clinker.cxl.sql import Operand, Sql
@@ -50,7 +51,7 @@ from clinker.engine.rejecting import (
     unless_rejected,
 )
 from clinker.engine.stages import Demand
-from clinker.engine.system import SystemValues, is_per_record
+from clinker.engine.system import SystemValues
 from clinker.engine.time_windows import (
     ARRIVED,
     TIME,
@@ -175,7 +176,7 @@ class _Aggregation:
 
     def _groups(self, records: Flow) -> Flow:
         shown: dict[str, str] = {}
-        compiler = Compiler(_GroupInputs(self.unit, self.building.system, shown))
+        compiler = Compiler(_GroupInputs(self.unit, self.building.system, self.flow, shown))
         order = selection(records.order)
         is_wide = Demand.WIDE_SUMS in self.building.demands
         partials = Partials(Scope(), compiler.scope, order, is_wide=is_wide)
@@ -287,8 +288,16 @@ class _Aggregation:
             failures += fails, nan_sql(operand.text, own)
         return {name: columns[name] for name in wanted}, either(*failures)
 
-    def _group_reject(self, fails: str, read: Sequence[tuple[str, Type]]) -> str:
+    def _surroundings(self) -> Surroundings:
+        """What the interpreter needs to compute the emits again."""
         known = self.building.surroundings(self.unit, (e.value for e in self.emits))
+        read = [part for emit in self.emits for part in emit.value.walk()]
+        keys = [(part.namespace, part.path) for part in read if isinstance(part, typed.System)]
+        system = self.building.system
+        return replace(known, system={k: system.of_group(self.unit, self.flow, k) for k in keys})
+
+    def _group_reject(self, fails: str, read: Sequence[tuple[str, Type]]) -> str:
+        known = self._surroundings()
         names = [key.name for key in self.keys]
         explain = group_explainer(self.emits, names, self.calls, known)
         stage = self.building.stage(self.unit, explain)
@@ -352,6 +361,7 @@ class _GroupInputs:
 
     unit: Unit
     values: SystemValues
+    flow: Flow
     keys: dict[str, str]
 
     @property
@@ -362,6 +372,4 @@ class _GroupInputs:
         return self.keys[name]
 
     def system(self, namespace: str, path: tuple[str, ...], type_: Type) -> str:
-        if is_per_record((namespace, path)):
-            return literal(None, type_)
-        return literal(self.values.constant(self.unit, (namespace, path)), type_)
+        return literal(self.values.of_group(self.unit, self.flow, (namespace, path)), type_)

@@ -41,6 +41,7 @@ from clinker.engine.report import (
     Counts,
     DeadLetterFile,
     Exit,
+    Identity,
     OutputReport,
     RunError,
     RunReport,
@@ -152,8 +153,7 @@ class _Run:
     def _computed(
         self, spark: SparkSession, demands: frozenset[Demand]
     ) -> tuple[list[_Staged], Rejected]:
-        files = {source.name: [file.name for file in source.files] for source in self.inputs}
-        system = SystemValues(self.plan, self.identity, files)
+        system = _system_values(self.plan, self.identity, self.inputs)
         building = Building(self.plan, spark, system, self.stages, self.observer, demands)
         inputs = self.inputs
         if Demand.WHOLE_RECORDS in demands:
@@ -298,14 +298,19 @@ class _Run:
         )
 
 
+def _system_values(plan: Plan, identity: Identity, inputs: Sequence[SourceInput]) -> SystemValues:
+    sources = {source.name: source for source in inputs}
+    files = {name: [file.name for file in source.files] for name, source in sources.items()}
+    return SystemValues(plan, identity, files, lambda name: sources[name].records)
+
+
 def node_frame(plan: Plan, node: str, spark: SparkSession) -> DataFrame:
     """The records that leave a node, in a session of the caller's."""
     check_supported(plan)
     stages = Stages()
     identity = identify(plan.options.batch_id)
     inputs = open_inputs(plan, identity, stages, whole=True)
-    files = {source.name: [file.name for file in source.files] for source in inputs}
-    system = SystemValues(plan, identity, files)
+    system = _system_values(plan, identity, inputs)
     # Nobody will run it again.
     every = frozenset(Demand)
     building = Building(plan, adopt(spark).spark, system, stages, Quiet(), every)

@@ -27,11 +27,14 @@ _FILE = ("file", "path")
 
 @frozen(eq=False)
 class SystemValues:
-    """The variables of a run; `files` are the names of the files each source reads."""
+    """The variables of a run."""
 
     plan: Plan
     identity: Identity
     files: Mapping[str, Sequence[str]]
+    """The names of the files each source reads."""
+    count_of: Callable[[str], int]
+    """How many records a source has."""
 
     def surroundings(self, unit: Unit, reads: frozenset[Key], max_expansion: int) -> Surroundings:
         """What the interpreter needs besides the record to run a program of this node."""
@@ -80,6 +83,12 @@ class SystemValues:
                 flow, lambda source: literal(self._of_source(unit, path, source), type_)
             )
         return literal(self.plan.registry.initial(namespace, name), type_)
+
+    def of_group(self, unit: Unit, flow: Flow, key: Key) -> Value:
+        """What a variable is for a group of a flow's records, when all of them have been read."""
+        if key != ("source", ("count",)):
+            return self.constant(unit, key)
+        return self.count_of(flow.sources[0]) if len(flow.sources) == 1 else None
 
     def _file(self, source: str) -> str:
         names = ", ".join(literal(name, STRING) for name in self.files[source])
