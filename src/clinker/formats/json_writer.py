@@ -10,7 +10,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from clinker.cxl.types import Kind
-from clinker.formats.json_texts import indented, json_texts, nested_json
+from clinker.formats.json_texts import escaped, indented, json_texts, nested_json
 from clinker.formats.rendering import held, rendered
 from clinker.formats.texts import replaced
 from clinker.formats.writing import WIDENED_COLUMN, OutputColumn, Rendered, Widened, WriteSpec
@@ -42,13 +42,24 @@ class JsonRenderer:
     def _objects(self, batch: pa.RecordBatch) -> pa.StringArray:
         """The text of each record, followed by the separator."""
         pieces: list[str | pa.StringArray] = []
-        before = self._begin
+        before, behind = self._begin, ""
         for column in self._spec.columns:
-            pieces += (before + self._key(column.name), self._values(batch, column))
+            values = held(batch, column)
+            key = self._key(column.name)
+            if column.type.only(Kind.STRING) and not values.null_count:
+                # The quotes join what stands around them, which is faster than to join the texts.
+                pieces += (behind + before + key + '"', escaped(values))
+                behind = '"'
+            else:
+                pieces += (behind + before + key, self._values(values, column))
+                behind = ""
             before = self._comma
         if self._spec.widened is not None:
-            pieces.append(self._undeclared(batch, lambda fields: "".join(map(self._next, fields))))
-        return pc.binary_join_element_wise(*pieces, self._end + self.separator.decode(), "")
+            undeclared = self._undeclared(batch, lambda fields: "".join(map(self._next, fields)))
+            pieces += (behind, undeclared)
+            behind = ""
+        end = behind + self._end + self.separator.decode()
+        return pc.binary_join_element_wise(*pieces, end, "")
 
     def _undeclared_only(self, batch: pa.RecordBatch) -> pa.StringArray:
         objects = self._undeclared(batch, self._object)
@@ -63,8 +74,8 @@ class JsonRenderer:
     def _object(self, fields: list[str]) -> str:
         return self._begin + self._comma.join(fields) + self._end if fields else "{}"
 
-    def _values(self, batch: pa.RecordBatch, column: OutputColumn) -> pa.StringArray:
-        texts = json_texts(held(batch, column), column.type)
+    def _values(self, values: pa.Array, column: OutputColumn) -> pa.StringArray:
+        texts = json_texts(values, column.type)
         if self._spec.pretty and column.type.maybe(_MAY_NEST):
             nested = pc.match_substring_regex(texts, r"^[\[{]")
             texts = replaced(texts, nested, lambda texts: map(_pretty, texts.to_pylist()))
