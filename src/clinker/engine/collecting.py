@@ -73,8 +73,9 @@ def split_off_rejects(table: pa.Table) -> tuple[pa.Table, pa.Table]:
     reject = table.column(REJECT)
     if reject.null_count == len(table):
         return table, REJECTS.empty_table()
-    rejects = map(orjson.loads, reject.drop_null().to_pylist())
-    return table.filter(pc.is_null(reject)), pa.Table.from_pylist(list(rejects), REJECTS)
+    told = orjson.loads(f"[{','.join(reject.drop_null().to_pylist())}]")
+    rejects = {name: [facts.get(name) for facts in told] for name in REJECTS.names}
+    return table.filter(pc.is_null(reject)), pa.table(rejects, REJECTS)
 
 
 def by_file(table: pa.Table) -> Iterator[tuple[FileKey, pa.Table]]:

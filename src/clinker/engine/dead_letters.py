@@ -316,8 +316,10 @@ def _source_columns(rejected: Rejected, inputs: Sequence[SourceInput]) -> list[s
         for column in source.unit.node.config.schema_columns
     }
     for batch in rejected.letters.batches():
-        for origin in filter(None, batch["origin"].to_pylist()):
-            columns.update(dict.fromkeys(orjson.loads(origin)))
+        origins = ",".join(batch["origin"].drop_null().to_pylist())
+        for record in orjson.loads(f"[{origins}]"):
+            if not record.keys() <= columns.keys():
+                columns |= dict.fromkeys(record)
     return list(columns)
 
 

@@ -26,7 +26,14 @@ from clinker.formats.read_spec import (
     arrow_type,
     delivered_schema,
 )
-from clinker.formats.rejecting import Rejection, assemble, find_rejections, missing_columns
+from clinker.formats.rejecting import (
+    Rejection,
+    assemble,
+    find_rejections,
+    missing_columns,
+    tagged_maps,
+    tagged_rows,
+)
 from clinker.frozen import frozen
 
 _BATCH_RECORDS = 1 << 16
@@ -258,19 +265,21 @@ class _Conversion:
             value=row.text,
         )
 
-    def _origins(self, text: bytes, rows: Rows, rejected: Sequence[int]) -> list[dict[str, Value]]:
+    def _origins(self, text: bytes, rows: Rows, rejected: Sequence[int]) -> pa.StringArray:
         """All cells of rejected records, also of columns that are not delivered."""
         every = list(self._places.values())
         if self._wanted != every:
             rows = self._reader.rows(self._only(text, rejected), len(self._header), every)
             rejected = range(len(rejected))
-        cells = pa.table(list(rows.columns), list(self._places))
-        origins: list[dict[str, Value]] = cells.take(pa.array(rejected)).to_pylist()
+        cells = pa.table(list(rows.columns), list(self._places)).take(pa.array(rejected))
         ragged = {row.at: row for row in rows.ragged}
+        if ragged.keys().isdisjoint(rejected):
+            return tagged_rows(cells)
+        origins: list[dict[str, Value]] = cells.to_pylist()
         for place, at in enumerate(rejected):
             if row := ragged.get(at):
                 origins[place] = dict(zip(self._header, self._reader.cells(row.text), strict=False))
-        return origins
+        return tagged_maps(origins)
 
     def _only(self, text: bytes, records: Sequence[int]) -> bytes:
         """The text of some of the records in a text."""

@@ -40,6 +40,7 @@ from clinker.formats.rejecting import (
     assemble,
     find_rejections,
     missing_columns,
+    tagged_maps,
     unlike_record,
 )
 from clinker.formats.tagging import Unfit, tagged_column
@@ -346,7 +347,7 @@ class _Conversion:
             len(records),
             values,
             find_rejections(coerced, lambda column, at: raw[column.name][at]),
-            lambda rejected: [records[at] for at in rejected],
+            lambda rejected: tagged_maps([records[at] for at in rejected]),
         )
 
     def _coerced(self, name: str, coercion: Coercion, values: Sequence[Any]) -> Coerced:

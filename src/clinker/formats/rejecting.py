@@ -12,10 +12,12 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from clinker.cxl.failure import CATEGORY_TYPE_COERCION, shown
-from clinker.cxl.tagged import STRING, encode
+from clinker.cxl.tagged import encode
 from clinker.cxl.values import Value
 from clinker.formats.coercion import Coerced
+from clinker.formats.json_texts import escaped
 from clinker.formats.read_spec import POSITION, REJECT, REJECT_TYPE, Column, ReadSpec
+from clinker.formats.texts import text_bytes
 from clinker.frozen import frozen
 
 CATEGORY_MISSING_REQUIRED = "missing_required_field"
@@ -102,11 +104,11 @@ def assemble(
     count: int,
     values: Mapping[str, pa.Array],
     rejections: Mapping[int, Rejection],
-    origin: Callable[[Sequence[int]], Sequence[Mapping[str, Value]]],
+    origin: Callable[[Sequence[int]], pa.StringArray],
 ) -> pa.RecordBatch:
     """A batch of `count` records from position `start` on.
 
-    `origin` tells what the file holds for the rejected ones.
+    `origin` tells what the file holds for the rejected ones, as tagged maps.
     """
     delivered = {POSITION: pa.array(np.arange(start, start + count, dtype=np.int64))}
     if rejections:
@@ -134,13 +136,13 @@ def _reject_column(
     stage: int,
     rejected: np.ndarray[Any, np.dtype[np.bool_]],
     reasons: Sequence[Rejection],
-    origins: Sequence[Mapping[str, Value]],
+    origins: pa.StringArray,
 ) -> pa.Array:
     rejects = pa.StructArray.from_arrays(
         [
             pa.array([stage] * len(reasons), pa.int32()),
             pa.array([reason.facts for reason in reasons], pa.string()),
-            pa.array(map(_tagged_map, origins), pa.string()),
+            origins,
         ],
         fields=list(REJECT_TYPE),
     )
@@ -148,10 +150,21 @@ def _reject_column(
     return rejects.take(pa.array(places, mask=~rejected))
 
 
-def _tagged_map(record: Mapping[str, Value]) -> str | None:
-    """What `encode` gives, but quickly for the cells of a CSV file: nothing but strings."""
-    if set(map(type, record.values())) == {str}:
-        text = orjson.dumps({name: f"{STRING}{value}" for name, value in record.items()}).decode()
-        if "\\u00" not in text:  # control characters have their own form
-            return text
-    return encode(dict(record))
+def tagged_maps(records: Sequence[Mapping[str, Value]]) -> pa.StringArray:
+    """Records as tagged maps."""
+    return pa.array((encode(dict(record)) for record in records), pa.string())
+
+
+def tagged_rows(rows: pa.Table) -> pa.StringArray:
+    """Rows of texts as tagged maps."""
+    pieces: list[str | pa.StringArray] = []
+    before = "{"
+    for name, column in zip(rows.column_names, rows.columns, strict=True):
+        key = orjson.dumps(name).decode()
+        pieces += (f'{before}{key}:"\\"', escaped(column.combine_chunks()))
+        before = '",'
+    maps = pc.binary_join_element_wise(*pieces, '"}', "")
+    has_nulls = any(column.null_count for column in rows.columns)
+    if has_nulls or b"\\u00" in text_bytes(maps):  # control characters have their own form
+        return tagged_maps(rows.to_pylist())
+    return maps

@@ -5,14 +5,15 @@ from __future__ import annotations
 import secrets
 import time
 import uuid
+from collections.abc import Iterable, Iterator
 from itertools import accumulate
 
 _RANDOM_BITS = 74
-_VERSION = 7 << 76
+_VERSION = 7 << 12
 _VARIANT = 2 << 62
 _LOW_BITS = 62
 _MILLISECOND = 1_000_000
-_STEP_BYTES = 4
+_STEP_BITS = 32
 
 
 class Uuid7Source:
@@ -32,14 +33,20 @@ class Uuid7Source:
         else:
             # More than once within a millisecond, or the clock was set back.
             fresh = self._last + 1
-        steps = memoryview(secrets.token_bytes(count * _STEP_BYTES)).cast("I")
-        numbers = list(accumulate(steps, lambda number, step: number + 1 + step, initial=fresh))
-        self._last = numbers[-1]
-        return [_text(number) for number in numbers[:-1]]
+        high, low = divmod(fresh, 1 << _LOW_BITS)
+        if low + (count << _STEP_BITS) >= 1 << _LOW_BITS:
+            high, low = high + 1, 0
+        steps = memoryview(secrets.token_bytes(count * _STEP_BITS // 8)).cast("I")
+        lows = list(accumulate(steps, lambda number, step: number + 1 + step, initial=low))
+        self._last = (high << _LOW_BITS) + lows[-1]
+        return list(_texts(high, lows[:-1]))
 
 
-def _text(number: int) -> str:
-    milliseconds, random = number >> _RANDOM_BITS, number & ((1 << _RANDOM_BITS) - 1)
-    high, low = random >> _LOW_BITS, random & ((1 << _LOW_BITS) - 1)
-    digits = f"{milliseconds << 80 | _VERSION | high << 64 | _VARIANT | low:032x}"
-    return "-".join((digits[:8], digits[8:12], digits[12:16], digits[16:20], digits[20:]))
+def _texts(high: int, lows: Iterable[int]) -> Iterator[str]:
+    """The texts of numbers with the same high digits."""
+    milliseconds, random = divmod(high, 1 << (_RANDOM_BITS - _LOW_BITS))
+    digits = f"{milliseconds << 16 | _VERSION | random:016x}"
+    before = f"{digits[:8]}-{digits[8:12]}-{digits[12:]}-"
+    for low in lows:
+        digits = f"{_VARIANT | low:x}"
+        yield f"{before}{digits[:4]}-{digits[4:]}"

@@ -41,7 +41,7 @@ class MemorySampler:
     periodically; where there is no `/proc`, the largest of the processes counts.
     """
 
-    def __init__(self, interval: float = 0.1) -> None:
+    def __init__(self, interval: float = 0.25) -> None:
         self._interval = interval
         self._peak = 0
         self._stopped = threading.Event()
