@@ -262,7 +262,8 @@ def test_values_are_what_the_file_says(
                 expected.get("map"), dict | None
             )
             continue
-        assert record["any"] == encode(expected.get("any"))
+        anything = expected.get("any")
+        assert record["any"] == encode(None if anything == "" else anything)
         assert record["map"] == encode(_opened(expected.get("map")))
         array = _opened(expected.get("array"))
         assert record["array"] == (None if array is None else [encode(item) for item in array])

@@ -50,7 +50,7 @@ class Reason:
     value: str = ""
     rule: str = ""
     """The validation rule it broke."""
-    location: Location | None = dataclasses.field(default=None, compare=False)
+    location: Location | None = dataclasses.field(default=None, compare=False, repr=False)
     """Where in the pipeline it failed to compute something."""
 
 
