@@ -334,6 +334,12 @@ class Program:
         """All statements, those in `emit each` bodies included, in source order."""
         return _flatten(self.statements)
 
+    @property
+    def closing_block(self) -> EmitEach | None:
+        """The only `emit each` of the program, if nothing follows it."""
+        blocks = [s for s in self.every_statement() if isinstance(s, EmitEach)]
+        return blocks[0] if len(blocks) == 1 and self.statements[-1] is blocks[0] else None
+
     def expressions(self) -> Iterator[Expr]:
         """Every top-level expression of every statement."""
         for statement in self.every_statement():

@@ -51,7 +51,7 @@ from clinker.engine.rejecting import (
     unless_rejected,
 )
 from clinker.engine.stages import Demand
-from clinker.engine.system import SystemValues
+from clinker.engine.system import SOURCE_COUNT, SystemValues
 from clinker.engine.time_windows import (
     ARRIVED,
     TIME,
@@ -291,10 +291,8 @@ class _Aggregation:
     def _surroundings(self) -> Surroundings:
         """What the interpreter needs to compute the emits again."""
         known = self.building.surroundings(self.unit, (e.value for e in self.emits))
-        read = [part for emit in self.emits for part in emit.value.walk()]
-        keys = [(part.namespace, part.path) for part in read if isinstance(part, typed.System)]
-        system = self.building.system
-        return replace(known, system={k: system.of_group(self.unit, self.flow, k) for k in keys})
+        count = self.building.system.of_group(self.unit, self.flow, SOURCE_COUNT)
+        return replace(known, system={**known.system, SOURCE_COUNT: count})
 
     def _group_reject(self, fails: str, read: Sequence[tuple[str, Type]]) -> str:
         known = self._surroundings()

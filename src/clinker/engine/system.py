@@ -23,6 +23,8 @@ SourceText = Callable[[str], str]
 
 _OF_RECORDS = ("source", "record", "meta", "doc")
 _FILE = ("file", "path")
+SOURCE_COUNT: Key = ("source", ("count",))
+"""What differs from record to record, in that it is not known yet, but is one value for a group."""
 
 
 @frozen(eq=False)
@@ -86,7 +88,7 @@ class SystemValues:
 
     def of_group(self, unit: Unit, flow: Flow, key: Key) -> Value:
         """What a variable is for a group of a flow's records, when all of them have been read."""
-        if key != ("source", ("count",)):
+        if key != SOURCE_COUNT:
             return self.constant(unit, key)
         return self.count_of(flow.sources[0]) if len(flow.sources) == 1 else None
 

@@ -187,11 +187,8 @@ def _by_transform(
 
 def _read_by_member(program: typed.Program) -> dict[str, tuple[str, ...]]:
     """The field whose elements a program ends by going through, if it reads but their members."""
-    blocks = [s for s in program.every_statement() if isinstance(s, typed.EmitEach)]
-    if len(blocks) != 1 or program.statements[-1] is not blocks[0]:
-        return {}
-    (last,) = blocks
-    if not isinstance(last.source, typed.Field):
+    last = program.closing_block
+    if last is None or not isinstance(last.source, typed.Field):
         return {}
     name = last.source.name
     inner = list(typed.Program(last.body).expressions())

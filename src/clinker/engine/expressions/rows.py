@@ -244,8 +244,7 @@ class _Rows:
 
     def _block(self, statement: typed.EmitEach, emission: _Emission) -> Block | None:
         """The statement over rows, if it can be taken apart."""
-        is_last = statement is self.program.statements[-1]
-        if not (self.takes_apart and is_last and self._is_only_block(statement)):
+        if not (self.takes_apart and statement is self.program.closing_block):
             return None
         scope = self.scope
         found = _Emission(emission.fields)
