@@ -44,12 +44,13 @@ class MemorySampler:
     def __init__(self, interval: float = 0.25) -> None:
         self._interval = interval
         self._peak = 0
+        self._raising = threading.Lock()
         self._stopped = threading.Event()
         self._thread = threading.Thread(target=self._watch, name="memory", daemon=True)
 
     @property
     def peak_bytes(self) -> int:
-        self._peak = max(self._peak, resident_bytes())
+        self._look()
         return self._peak
 
     def start(self) -> MemorySampler:
@@ -74,7 +75,12 @@ class MemorySampler:
 
     def _watch(self) -> None:
         while not self._stopped.wait(self._interval):
-            self._peak = max(self._peak, resident_bytes())
+            self._look()
+
+    def _look(self) -> None:
+        now = resident_bytes()
+        with self._raising:  # two threads look: neither may put an older peak back
+            self._peak = max(self._peak, now)
 
 
 def resident_bytes() -> int:
