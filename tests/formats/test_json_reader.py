@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import orjson
 import pytest
@@ -278,6 +278,55 @@ def _int_or_float(digits: str) -> int | float:
 def _opened(value: Any) -> Any:
     """Texts hold arrays and maps as JSON; an empty one is null."""
     return (json.loads(value) if value else None) if isinstance(value, str) else value
+
+
+# Reading only some fields
+
+_DAMAGED = rb"""{"any":1
+[1]
+null
+{"any":1} {"any":2}
+{"any":NaN}
+{"any":1,"other":tru}
+{"any":"\ud800"}
+""".splitlines()
+_DAMAGE = st.sampled_from([*_DAMAGED, b"", b'{"other":"\xff"}', b'{"any":\n1}{}'])
+
+
+@settings(max_examples=400)
+@given(
+    st.lists(_lines(), max_size=6),
+    _DAMAGE,
+    st.dictionaries(
+        st.sampled_from(["any", "array", "map", "more"]),
+        st.sampled_from(["any", "array", "map", "int", "float", "string", "bool", "date"]),
+        min_size=1,
+    ),
+)
+def test_single_fields_are_read_as_whole_records_are(
+    tmp_path_factory: pytest.TempPathFactory,
+    lines: list[str],
+    damage: bytes,
+    declared: dict[str, str],
+) -> None:
+    directory = tmp_path_factory.mktemp("fields")
+    content = "\n".join(lines).encode() + b"\n" + damage
+
+    def found(undeclared: Literal["keep", "drop"]) -> Any:
+        spec = spec_of(JsonDialect(form="ndjson"), declared, undeclared=undeclared)
+        try:
+            records = read(directory, spec, content)
+        except FormatError as error:
+            return str(error)
+        return [{name: record[name] for name in (*declared, "$reject")} for record in records]
+
+    assert found("drop") == found("keep")
+
+
+def test_numbers_that_are_skipped_may_be_too_large(tmp_path: Path) -> None:
+    assert _ids(tmp_path, b'{"id":1}\n{"id":2,"other":1e400}') == [1, 2]
+    with pytest.raises(FormatError, match="line 2, column 19: number is infinity"):
+        _ids(tmp_path, b'{"id":1}\n{"id":"x","other":1e400}')
 
 
 # Splits

@@ -6,21 +6,22 @@ out are `Unlike` them.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from itertools import chain
 from operator import itemgetter
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 import pyarrow as pa
 
 from clinker.cxl.types import ANY, BOOL, FLOAT, INT, STRING, Type
-from clinker.cxl.values import MAX_INT
 from clinker.formats.read_spec import MemberTypes, arrow_type, member_struct
 from clinker.formats.tagging import tagged_column
 
 _GUESSES: Mapping[type, Type] = {bool: BOOL, int: INT, float: FLOAT, str: STRING}
 _KINDS: Mapping[Type, type] = {type_.nullable(): kind for kind, type_ in _GUESSES.items()}
+ValuesOf: TypeAlias = Callable[[Sequence[Any], str], list[Any]]
+"""What tells the value that each element of an array has for a key, None if it has none."""
 
 
 class Unlike(Exception):
@@ -51,7 +52,7 @@ def _guess(kinds: set[type]) -> Type:
     return guess.nullable() if guess else ANY
 
 
-def taken_apart(arrays: Sequence[Any], types: MemberTypes) -> pa.ListArray:
+def taken_apart(arrays: Sequence[Any], types: MemberTypes, values_of: ValuesOf) -> pa.ListArray:
     """Arrays of structs of the members; `Unlike` if they do not fit that."""
     kinds = set(map(type, arrays))
     if not kinds <= {list, type(None)}:
@@ -61,29 +62,28 @@ def taken_apart(arrays: Sequence[Any], types: MemberTypes) -> pa.ListArray:
         missing = pa.array([array is None for array in arrays])
         arrays = [array or [] for array in arrays]
     elements = list(chain.from_iterable(arrays))
-    if not set(map(type, elements)) <= {dict}:
-        # What is no map has no members.
-        elements = [element if type(element) is dict else {} for element in elements]
     columns = [_column(values_of(elements, key), type_) for key, type_ in types.items()]
     structs = pa.StructArray.from_arrays(columns, fields=list(member_struct(types)))
     offsets = np.cumsum([0, *map(len, arrays)], dtype=np.int32)
     return pa.ListArray.from_arrays(pa.array(offsets), structs, mask=missing)
 
 
-def values_of(maps: Sequence[Mapping[str, Any]], key: str) -> list[Any]:
-    """The value that each map has for a key, None if it has none."""
+def values_of_maps(elements: Sequence[Any], key: str) -> list[Any]:
+    """The value that each element has for a key; what is no map has no values."""
     try:
-        return list(map(itemgetter(key), maps))
-    except KeyError:
-        return [each.get(key) for each in maps]
+        return list(map(itemgetter(key), elements))
+    except (KeyError, TypeError):
+        return [each.get(key) if type(each) is dict else None for each in elements]
 
 
 def _column(values: Sequence[Any], type_: Type) -> pa.Array:
     if type_ == ANY:
         return tagged_column(values)
     kind = _KINDS[type_]
-    if not set(map(type, values)) <= {kind, type(None)}:
+    # Only with numbers Arrow takes one kind for the other.
+    if kind in (int, float) and not set(map(type, values)) <= {kind, type(None)}:
         raise Unlike
-    if kind is int and max(filter(None, values), default=0) > MAX_INT:
-        raise Unlike
-    return pa.array(values, arrow_type(type_))
+    try:
+        return pa.array(values, arrow_type(type_))
+    except (pa.ArrowTypeError, pa.ArrowInvalid, OverflowError):
+        raise Unlike from None

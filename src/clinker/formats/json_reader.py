@@ -14,12 +14,14 @@ import pyarrow as pa
 
 from clinker.formats.coercion import Coerced, Coercion
 from clinker.formats.encodings import opened, text_start
-from clinker.formats.json_members import MemberGuess, Unlike, taken_apart, values_of
+from clinker.formats.json_fields import LineFields
+from clinker.formats.json_members import MemberGuess, Unlike
 from clinker.formats.json_records import (
     Record,
+    Records,
+    WholeRecords,
     detect_form,
     document_records,
-    find,
     line_records,
     unfolding,
 )
@@ -107,8 +109,9 @@ class _Guesses:
             except orjson.JSONDecodeError:  # a blank line, or for the reader to complain about
                 continue
             if isinstance(record, dict):
+                records = WholeRecords([record])
                 for name, guess in self._guesses.items():
-                    guess.look(_values([record], tuple(name.split("."))))
+                    guess.look(records.values(name))
 
     def types(self) -> dict[str, MemberTypes]:
         return {name: guess.types() for name, guess in self._guesses.items()}
@@ -241,25 +244,52 @@ def read_split(
 def _small_batches(
     spec: ReadSpec, dialect: JsonDialect, inventory: Inventory, split: Split
 ) -> Iterator[pa.RecordBatch]:
-    records = _records(spec, dialect, inventory, split)
+    parts = _parts(spec, dialect, inventory, split)
     conversion = _Conversion(spec, inventory, split.file)
     row = split.first_row
     while True:
         with _uncollected():
-            found = list(islice(records, _CACHED_RECORDS))
-            if not found:
-                return
             try:
-                batch = conversion.batch(found, row)
+                batch = _next_batch(parts, conversion, row, split.file.path)
             except Unlike:
                 yield unlike_record(spec, inventory.schema, split.file.position(row))
                 return
-            except (RecursionError, TypeError, Unfit):
-                _refuse_nested(found, row, split.file.path)
-                raise
-            row += len(found)
-            del found  # what is left when the collection begins again is looked through
+        if batch is None:
+            return
         yield batch
+        row += batch.num_rows
+
+
+def _next_batch(
+    parts: Iterator[Records], conversion: _Conversion, row: int, path: str
+) -> pa.RecordBatch | None:
+    records = next(parts, None)
+    if records is None:
+        return None
+    try:
+        return conversion.batch(records, row)
+    except (RecursionError, TypeError, Unfit):
+        _refuse_nested(records, row, path)
+        raise
+
+
+def _parts(
+    spec: ReadSpec, dialect: JsonDialect, inventory: Inventory, split: Split
+) -> Iterator[Records]:
+    """The records of a split, not too many at a time."""
+    columns = spec.converted_columns
+    if (
+        inventory.layouts[split.file.index].form == "ndjson"
+        and spec.undeclared == "drop"
+        and not spec.array_paths
+        and not any("." in column.name for column in columns)
+    ):
+        fields = LineFields(columns, inventory.members)
+        yield from fields.read(_bytes_of(split), split.start, split.file.path)
+        return
+    records = _records(spec, dialect, inventory, split)
+    while found := list(islice(records, _CACHED_RECORDS)):
+        yield WholeRecords(found)
 
 
 def count_records(spec: ReadSpec, dialect: JsonDialect, inventory: Inventory, split: Split) -> int:
@@ -273,9 +303,7 @@ def _records(
     form = inventory.layouts[split.file.index].form
     assert form is not None
     path = split.file.path
-    with opened(path) as stream:
-        stream.seek(split.start)
-        data = stream.read(split.end - split.start)
+    data = _bytes_of(split)
     if form == "ndjson":
         records = line_records(data, split.start, path)
     else:
@@ -284,10 +312,16 @@ def _records(
     return chain.from_iterable(map(unfold, records)) if unfold else records
 
 
-def _refuse_nested(records: Sequence[Record], first_row: int, path: str) -> None:
+def _bytes_of(split: Split) -> bytes:
+    with opened(split.file.path) as stream:
+        stream.seek(split.start)
+        return stream.read(split.end - split.start)
+
+
+def _refuse_nested(records: Records, first_row: int, path: str) -> None:
     """FormatError about a record that is nested so deeply that what reads it gives up."""
-    for row, record in enumerate(records, first_row):
-        level: list[Any] = [record]
+    for row in range(first_row, first_row + len(records)):
+        level: list[Any] = [records.whole(row - first_row)]
         for _ in range(_DEEPEST):
             level = [inner for value in level for inner in _inside(value)]
         if level:
@@ -322,23 +356,27 @@ class _Conversion:
         self._members = inventory.members
         self._file = file
         self._columns = [
-            (column, tuple(column.name.split(".")), Coercion(column.type, spec.date_formats))
-            for column in spec.converted_columns
+            (column, Coercion(column.type, spec.date_formats)) for column in spec.converted_columns
         ]
         self._declared: frozenset[str] = frozenset(column.name for column in spec.columns)
         self._tree = _tree_of(self._declared)
 
-    def batch(self, records: Sequence[Record], first_row: int) -> pa.RecordBatch:
-        raw = {column.name: _values(records, steps) for column, steps, _ in self._columns}
+    def batch(self, records: Records, first_row: int) -> pa.RecordBatch:
+        raw = {column.name: records.values(column.name) for column, _ in self._columns}
         coerced = [
-            (column, self._coerced(column.name, coercion, raw[column.name]))
-            for column, _, coercion in self._columns
+            (
+                column,
+                Coerced(records.taken_apart(column.name, self._members[column.name]))
+                if column.name in self._members
+                else coercion.column_from_values(raw[column.name]),
+            )
+            for column, coercion in self._columns
         ]
         values = {column.name: result.values for column, result in coerced}
         if self._spec.undeclared == "reject":
             self._refuse_undeclared(records, first_row)
         elif self._spec.undeclared == "keep":
-            rests = map(self._undeclared, records)
+            rests = map(self._undeclared, _whole(records))
             values[WIDENED] = tagged_column([rest or None for rest in rests])
         return assemble(
             self._spec,
@@ -347,21 +385,16 @@ class _Conversion:
             len(records),
             values,
             find_rejections(coerced, lambda column, at: raw[column.name][at]),
-            lambda rejected: tagged_maps([records[at] for at in rejected]),
+            lambda rejected: tagged_maps([records.whole(at) for at in rejected]),
         )
-
-    def _coerced(self, name: str, coercion: Coercion, values: Sequence[Any]) -> Coerced:
-        if name in self._members:
-            return Coerced(taken_apart(values, self._members[name]))
-        return coercion.column_from_values(values)
 
     def _undeclared(self, record: Record) -> Record | None:
         if record.keys() <= self._declared:
             return None
         return _without(record, self._tree)
 
-    def _refuse_undeclared(self, records: Sequence[Record], first_row: int) -> None:
-        for row, record in enumerate(records, first_row):
+    def _refuse_undeclared(self, records: Records, first_row: int) -> None:
+        for row, record in enumerate(_whole(records), first_row):
             if rest := self._undeclared(record):
                 raise FormatError(
                     f"record {row} has the field '{_first_path(rest)}', "
@@ -371,10 +404,8 @@ class _Conversion:
                 )
 
 
-def _values(records: Sequence[Record], steps: tuple[str, ...]) -> list[Any]:
-    if len(steps) == 1:
-        return values_of(records, steps[0])
-    return [find(record, steps) for record in records]
+def _whole(records: Records) -> Iterator[Record]:
+    return map(records.whole, range(len(records)))
 
 
 _Tree: TypeAlias = dict[str, "_Tree"]

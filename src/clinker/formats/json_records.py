@@ -4,16 +4,54 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import chain
-from typing import Any, TypeAlias
+from typing import Any, Protocol, TypeAlias
 
 import orjson
+import pyarrow as pa
 
 from clinker.formats.encodings import opened
-from clinker.formats.read_spec import ArrayPath, FormatError, JsonDialect, JsonForm
+from clinker.formats.json_members import taken_apart, values_of_maps
+from clinker.formats.read_spec import ArrayPath, FormatError, JsonDialect, JsonForm, MemberTypes
 
 Record: TypeAlias = dict[str, Any]
 _BLOCK_BYTES = 1 << 15
 _KINDS = {list: "an array", str: "a text", bool: "a boolean", type(None): "null"}
+
+
+class Records(Protocol):
+    """Some records in a row, and what they hold for columns."""
+
+    def __len__(self) -> int: ...
+
+    def values(self, column: str) -> Sequence[Any]: ...
+
+    def taken_apart(self, column: str, types: MemberTypes) -> pa.ListArray:
+        """The arrays in a column, of their elements just these members; or `Unlike`."""
+        ...
+
+    def whole(self, at: int) -> Record: ...
+
+
+class WholeRecords:
+    """Records that have been read with all their fields."""
+
+    def __init__(self, records: Sequence[Record]) -> None:
+        self._records = records
+
+    def __len__(self) -> int:
+        return len(self._records)
+
+    def values(self, column: str) -> Sequence[Any]:
+        steps = column.split(".")
+        if len(steps) == 1:
+            return values_of_maps(self._records, column)
+        return [find(record, steps) for record in self._records]
+
+    def taken_apart(self, column: str, types: MemberTypes) -> pa.ListArray:
+        return taken_apart(self.values(column), types, values_of_maps)
+
+    def whole(self, at: int) -> Record:
+        return self._records[at]
 
 
 def steps_of(path: str) -> tuple[str, ...]:
@@ -54,15 +92,16 @@ def _is_json(text: bytes) -> bool:
 def line_records(data: bytes, start: int, path: str) -> Iterator[Record]:
     """The records of whole lines that stand at `start` in their file."""
     return chain.from_iterable(
-        _block_records(block, start + offset, path) for offset, block in _blocks(data)
+        _block_records(block, start + offset, path)
+        for offset, block in line_blocks(data, _BLOCK_BYTES)
     )
 
 
-def _blocks(data: bytes) -> Iterator[tuple[int, bytes]]:
-    """Whole lines, not too many of them, and where they begin."""
+def line_blocks(data: bytes, block_bytes: int) -> Iterator[tuple[int, bytes]]:
+    """Whole lines, hardly more of them than asked for, and where they begin."""
     begin = 0
     while begin < len(data):
-        end = data.find(b"\n", begin + _BLOCK_BYTES) + 1 or len(data)
+        end = data.find(b"\n", begin + block_bytes) + 1 or len(data)
         yield begin, data[begin:end]
         begin = end
 

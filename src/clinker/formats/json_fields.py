@@ -1,0 +1,141 @@
+"""Lines of JSON read for a few of their fields.
+
+Most of what reading JSON costs is making objects. So of a line, only the values of the wanted
+fields are made, and all else is skipped. Lines that are not what the columns suggest, or no JSON at
+all, are read whole instead.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from operator import attrgetter
+from types import GenericAlias
+from typing import Annotated, Any
+
+import msgspec
+import orjson
+import pyarrow as pa
+
+from clinker.cxl.types import Kind
+from clinker.cxl.values import MAX_INT, MIN_INT
+from clinker.formats.json_members import taken_apart
+from clinker.formats.json_records import Record, Records, WholeRecords, line_blocks, line_records
+from clinker.formats.read_spec import Column, MemberTypes
+
+_BLOCK_BYTES = 1 << 17
+"""How much is read at a time: what is made of it should stay in the cache."""
+_MAY_NEST = Kind.ARRAY | Kind.MAP
+_INTEGER = Annotated[int, msgspec.Meta(ge=MIN_INT, le=MAX_INT)]
+_SCALAR = bool | _INTEGER | float | str | None
+
+
+class LineFields:
+    """Reads just what some columns need, and of some arrays just members of their elements."""
+
+    def __init__(self, columns: Sequence[Column], members: Mapping[str, MemberTypes]) -> None:
+        self._members = members
+        self._elements = {name: _Fields(types, {}) for name, types in members.items()}
+        self._record = _Fields({column.name: column.type for column in columns}, self._elements)
+        self._decode = msgspec.json.Decoder(self._record.struct).decode
+
+    def read(self, data: bytes, start: int, path: str) -> Iterator[Records]:
+        """The records of whole lines that stand at `start` in their file, some at a time."""
+        for offset, block in line_blocks(data, _BLOCK_BYTES):
+            yield self._read(_Lines(block, start + offset, path))
+
+    def _read(self, lines: _Lines) -> Records:
+        try:
+            lines.check_encoding()
+            objects = list(map(self._decode, lines.texts))
+            values = {name: self._record.values(objects, name) for name in self._record.names}
+            arrays = {
+                name: taken_apart(values[name], types, self._elements[name].values)
+                for name, types in self._members.items()
+            }
+        except (msgspec.DecodeError, UnicodeDecodeError, orjson.JSONDecodeError, RecursionError):
+            return lines.whole_records()
+        return _FieldsOfLines(lines, values, arrays)
+
+
+class _Lines:
+    """Lines that stand somewhere in a file, without blank ones."""
+
+    def __init__(self, block: bytes, start: int, path: str) -> None:
+        self._block = block
+        self._start = start
+        self._path = path
+        self.texts = list(filter(bytes.strip, block.split(b"\n")))
+
+    def check_encoding(self) -> None:
+        """UnicodeDecodeError if a text is not UTF-8: in skipped ones, nobody else looks."""
+        if not self._block.isascii():
+            self._block.decode()
+
+    def whole_records(self) -> WholeRecords:
+        return WholeRecords(list(line_records(self._block, self._start, self._path)))
+
+    def record(self, at: int) -> Record:
+        try:
+            record: Record = orjson.loads(self.texts[at])
+        except orjson.JSONDecodeError:  # a skipped number that is too large
+            return self.whole_records().whole(at)
+        return record
+
+
+class _Fields:
+    """The wanted fields of objects, by their names."""
+
+    def __init__(self, types: MemberTypes, elements: Mapping[str, _Fields]) -> None:
+        self.names = tuple(types)
+        self._places = {name: f"field_{number}" for number, name in enumerate(types)}
+        self._unread = {
+            name for name, type_ in types.items() if type_.maybe(_MAY_NEST) and name not in elements
+        }
+        self.struct = msgspec.defstruct(
+            "Fields",
+            [(place, self._kind(name, elements), None) for name, place in self._places.items()],
+            rename={place: name for name, place in self._places.items()},
+            gc=False,
+        )
+
+    def _kind(self, name: str, elements: Mapping[str, _Fields]) -> Any:
+        if name in elements:
+            return GenericAlias(list, (elements[name].struct | None,)) | None
+        return msgspec.Raw | None if name in self._unread else _SCALAR
+
+    def values(self, objects: Sequence[Any], name: str) -> list[Any]:
+        """The value that each object has for a field, None if it has none."""
+        take = attrgetter(self._places[name])
+        try:
+            values = list(map(take, objects))
+        except AttributeError:  # some are null
+            values = [None if each is None else take(each) for each in objects]
+        if name in self._unread:
+            return [None if text is None else orjson.loads(memoryview(text)) for text in values]
+        return values
+
+
+class _FieldsOfLines:
+    """Records of which only some fields are at hand."""
+
+    def __init__(
+        self,
+        lines: _Lines,
+        values: Mapping[str, Sequence[Any]],
+        arrays: Mapping[str, pa.ListArray],
+    ) -> None:
+        self._lines = lines
+        self._values = values
+        self._arrays = arrays
+
+    def __len__(self) -> int:
+        return len(self._lines.texts)
+
+    def values(self, column: str) -> Sequence[Any]:
+        return self._values[column]
+
+    def taken_apart(self, column: str, types: MemberTypes) -> pa.ListArray:
+        return self._arrays[column]
+
+    def whole(self, at: int) -> Record:
+        return self._lines.record(at)
