@@ -35,7 +35,7 @@ from clinker.plan.graph import Unit
 
 SMALL_INPUT = 32 * 2**20
 """What the driver reads by itself, in bytes; starting workers for less costs more than it gains."""
-_SPLIT_BYTES = 8 * 2**20
+_MOST_PER_SPLIT = 8 * 2**20
 """What is read at once."""
 _LEAST_PER_TASK, _MOST_PER_TASK = 8 * 2**20, 64 * 2**20
 """What a task reads: less would not be worth a task, more would not be worth the wait."""
@@ -123,13 +123,12 @@ def _open(
     stage = stages.add(Stage(unit.name, "", None))
     spec = _spec(plan, unit, config, stage, whole)
     files = [InputFile(i, str(file.path), file.size) for i, file in enumerate(found.files)]
-    chunk_size = plan.pipeline.pipeline.concurrency.chunk_size
+    task_bytes = plan.pipeline.pipeline.concurrency.chunk_size or _task_bytes(files)
     try:
-        inventory = take_inventory(spec, files, chunk_size or _SPLIT_BYTES)
+        inventory = take_inventory(spec, files, _split_bytes(task_bytes))
     except FormatError as problem:
         raise RunError(str(problem), Exit.IO, help=problem.help) from problem
-    if chunk_size is None:
-        inventory = replace(inventory, task_bytes=_task_bytes(files))
+    inventory = replace(inventory, task_bytes=task_bytes)
     preview = plan.options.preview
     opened = SourceInput(
         unit=unit,
@@ -148,7 +147,13 @@ def _task_bytes(files: Sequence[InputFile]) -> int:
     """So much that all cores have something to read and end at about the same time."""
     tasks = _TASKS_PER_CORE * (os.cpu_count() or 1)
     even = -(-sum(file.size for file in files) // tasks)
-    return max(_LEAST_PER_TASK, min(_MOST_PER_TASK, even + _SPLIT_BYTES // 2))
+    return max(_LEAST_PER_TASK, min(_MOST_PER_TASK, even))
+
+
+def _split_bytes(task_bytes: int) -> int:
+    """As many equal splits as make up a task."""
+    splits = -(-task_bytes // _MOST_PER_SPLIT)
+    return -(-task_bytes // splits)
 
 
 def _spec(plan: Plan, unit: Unit, config: SourceConfig, stage: int, whole: bool) -> ReadSpec:

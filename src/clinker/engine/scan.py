@@ -96,18 +96,17 @@ class _SplitReader(DataSourceReader):
             raise RuntimeError(_as_text(problem)) from None
 
 
-def _gathered(inventory: Inventory) -> Iterator[tuple[Split, ...]]:
-    """Splits that are read together: a task for each of them would be too much."""
-    gathered: list[Split] = []
-    size = 0
+def _gathered(inventory: Inventory) -> list[tuple[Split, ...]]:
+    """The splits that each task reads, every task about as much as the others."""
+    total = sum(split.size for split in inventory.splits)
+    tasks = -(-total // inventory.task_bytes)
+    gathered: dict[int, list[Split]] = {}
+    before = 0
     for split in inventory.splits:
-        if gathered and size + split.size > inventory.task_bytes:
-            yield tuple(gathered)
-            gathered, size = [], 0
-        gathered.append(split)
-        size += split.size
-    if gathered:
-        yield tuple(gathered)
+        middle = before + split.size // 2
+        gathered.setdefault(middle * tasks // total, []).append(split)
+        before += split.size
+    return [tuple(splits) for splits in gathered.values()]
 
 
 def _as_text(problem: FormatError) -> str:

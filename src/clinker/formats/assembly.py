@@ -73,7 +73,7 @@ class _SplitFiles:
         self._form = renderer(spec)
         self._has_header = spec.format == "csv"
         self._split = split
-        self._groups = _Groups(split, warn) if split.group_key else None
+        self._groups = _Groups(target.path, split, warn) if split.group_key else None
         self._number = 0
         self._open = ExitStack()
         self._file: StagedFile | None = None
@@ -151,7 +151,8 @@ class _SplitFiles:
 class _Groups:
     """The runs of records that share their group key."""
 
-    def __init__(self, split: Split, warn: Warn) -> None:
+    def __init__(self, path: Path, split: Split, warn: Warn) -> None:
+        self._path = path
         self._split = split
         self._warn = warn
         self._key: str | None = None
@@ -198,7 +199,8 @@ class _Groups:
 
     def _report(self, key: str | None, records: int, size: int) -> None:
         message = (
-            f"the group {key} has {records} records and {size} bytes, more than a file may have"
+            f"{self._path}: the group {key} has {records} records and {size} bytes, "
+            "more than a file may have"
         )
         if self._split.oversize_group == "error":
             raise WriteError(message)

@@ -182,6 +182,7 @@ def _cut(
     """Ranges of whole lines, each with the number of its first record."""
     unfold = unfolding(spec.array_paths)
     begin = offset = start
+    target = start + split_bytes
     first_row = row = 1
     for block in _blocks_of_lines(stream, start):
         for each in looking:
@@ -192,9 +193,10 @@ def _cut(
         else:
             row += _filled_lines(block)
         offset += len(block)
-        if offset - begin >= split_bytes:
+        if offset >= target:
             yield Split(file, begin, offset, first_row, row - first_row)
             begin, first_row = offset, row
+            target += (offset - target) // split_bytes * split_bytes + split_bytes
     if offset > begin:
         yield Split(file, begin, offset, first_row, row - first_row)
 

@@ -175,7 +175,7 @@ class Inventory:
     splits: tuple[Split, ...]
     """In the order of files and records."""
     task_bytes: int
-    """How much is read by one task: as many splits as make up no more, if more than one."""
+    """How much one task should read."""
     members: Mapping[str, MemberTypes] = field(default_factory=dict)
     """The arrays that are taken apart."""
     warnings: tuple[str, ...] = field(default=())
