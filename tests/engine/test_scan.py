@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import pyarrow as pa
 import pytest
 from pyspark.errors import PySparkException
 from pyspark.sql import SparkSession
+from pyspark.sql import functions as f
 
 from clinker.engine.scan import format_error, local_frame, local_table, scan
 from clinker.formats.reading import CsvDialect, Inventory, JsonDialect, ReadSpec
@@ -51,6 +53,16 @@ def test_workers_and_driver_read_the_same(spark: SparkSession, tmp_path: Path) -
         "$reject:struct<stage:int,inputs:string,origin:string>>"
     )
     assert remote.toArrow().to_pylist() == local.toArrow().to_pylist() == table.to_pylist()
+
+
+def test_every_task_reads_about_as_much(spark: SparkSession, tmp_path: Path) -> None:
+    spec, inventory = _orders(tmp_path, 500, 1500)
+    size = sum(split.size for split in inventory.splits)
+    frame = scan(spark, spec, replace(inventory, task_bytes=size // 4 + 1))
+    counts = [row["count"] for row in frame.groupBy(f.spark_partition_id()).count().collect()]
+    assert sum(counts) == 500
+    assert len(counts) == 4
+    assert all(abs(count - 125) < 30 for count in counts), counts
 
 
 def test_partitions_and_records_keep_their_order(spark: SparkSession, tmp_path: Path) -> None:

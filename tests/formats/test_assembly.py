@@ -152,8 +152,8 @@ def test_a_group_that_is_too_large_alone(tmp_path: Path, cut: int | None) -> Non
     files = written(tmp_path, columns, form, cut=cut, warnings=warnings)
     assert [text.count("\n") - 1 for text in files.values()] == [4, 4]
     assert warnings == [
-        'the group "B" has 3 records and 12 bytes, more than a file may have',
-        'the group "C" has 3 records and 12 bytes, more than a file may have',
+        f"{tmp_path}/out.csv: {group} has 3 records and 12 bytes, more than a file may have"
+        for group in ('the group "B"', 'the group "C"')
     ]
 
 

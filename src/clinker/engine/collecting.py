@@ -75,7 +75,7 @@ def split_off_rejects(table: pa.Table) -> tuple[pa.Table, pa.Table]:
         return table, REJECTS.empty_table()
     told = orjson.loads(f"[{','.join(reject.drop_null().to_pylist())}]")
     rejects = {name: [facts.get(name) for facts in told] for name in REJECTS.names}
-    return table.filter(pc.is_null(reject)), pa.table(rejects, REJECTS)
+    return table.drop_columns(REJECT).filter(pc.is_null(reject)), pa.table(rejects, REJECTS)
 
 
 def by_file(table: pa.Table) -> Iterator[tuple[FileKey, pa.Table]]:

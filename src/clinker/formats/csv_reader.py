@@ -229,7 +229,8 @@ class _Conversion:
             for column, coercion in self._coercions
         ]
         rejections = find_rejections(
-            coerced, lambda column, at: cells[self._places[column.name]][at].as_py()
+            coerced,
+            lambda column, rows: cells[self._places[column.name]].take(pa.array(rows)).to_pylist(),
         )
         for ragged in rows.ragged:
             rejections[ragged.at] = self._ragged(ragged, first_row)

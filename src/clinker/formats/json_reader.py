@@ -386,7 +386,7 @@ class _Conversion:
             self._file.position(first_row),
             len(records),
             values,
-            find_rejections(coerced, lambda column, at: raw[column.name][at]),
+            find_rejections(coerced, lambda column, rows: [raw[column.name][at] for at in rows]),
             lambda rejected: tagged_maps([records.whole(at) for at in rejected]),
         )
 

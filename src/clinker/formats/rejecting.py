@@ -1,4 +1,4 @@
-"""Records that a source rejects stay in the flow as data, with the reason instead of values."""
+"""Records that a source rejects stay in the flow as data, with the reason in a column."""
 
 from __future__ import annotations
 
@@ -72,17 +72,20 @@ def missing_columns(source: str, names: Sequence[str]) -> str:
 
 
 def find_rejections(
-    columns: Sequence[tuple[Column, Coerced]], raw: Callable[[Column, int], Any]
+    columns: Sequence[tuple[Column, Coerced]],
+    raw: Callable[[Column, Sequence[int]], Sequence[Any]],
 ) -> dict[int, Rejection]:
-    """The records of a batch to reject; the first column that fails is to blame."""
+    """The records of a batch to reject; the first column that fails is to blame.
+
+    `raw` tells what the file holds for a column in some of the records.
+    """
     found: dict[int, Rejection] = {}
     for column, coerced in columns:
         unfit = coerced.unfit
         if unfit is not None:
             blame = cache(partial(unfit_value, column))
-            for at in np.flatnonzero(unfit).tolist():
-                if at not in found:
-                    found[at] = blame(_text(raw(column, at)))
+            rows = [at for at in np.flatnonzero(unfit).tolist() if at not in found]
+            found.update(zip(rows, map(blame, map(_text, raw(column, rows))), strict=True))
         if column.required and coerced.values.null_count:
             missing = np.asarray(coerced.values.is_null())
             if unfit is not None:
@@ -113,11 +116,8 @@ def assemble(
     delivered = {POSITION: pa.array(np.arange(start, start + count, dtype=np.int64))}
     if rejections:
         rows = sorted(rejections)
-        rejected = np.zeros(count, np.bool_)
-        rejected[rows] = True
-        values = {name: pc.if_else(rejected, None, array) for name, array in values.items()}
-        reasons = [rejections[row] for row in rows]
-        delivered[REJECT] = _reject_column(spec.source, rejected, reasons, origin(rows))
+        reasons = pa.array([rejections[row].facts for row in rows], pa.string())
+        delivered[REJECT] = _reject_column(spec.source, count, rows, reasons, origin(rows))
     else:
         delivered[REJECT] = pa.nulls(count, REJECT_TYPE)
     delivered = {**values, **delivered}
@@ -134,20 +134,32 @@ def unlike_record(spec: ReadSpec, schema: pa.Schema, position: int) -> pa.Record
 
 def _reject_column(
     stage: int,
-    rejected: np.ndarray[Any, np.dtype[np.bool_]],
-    reasons: Sequence[Rejection],
+    count: int,
+    rows: Sequence[int],
+    reasons: pa.StringArray,
     origins: pa.StringArray,
-) -> pa.Array:
-    rejects = pa.StructArray.from_arrays(
+) -> pa.StructArray:
+    is_kept = np.ones(count, np.bool_)
+    is_kept[rows] = False
+    return pa.StructArray.from_arrays(
         [
-            pa.array([stage] * len(reasons), pa.int32()),
-            pa.array([reason.facts for reason in reasons], pa.string()),
-            origins,
+            pa.repeat(pa.scalar(stage, pa.int32()), count),
+            _spread(reasons, count, rows),
+            _spread(origins, count, rows),
         ],
         fields=list(REJECT_TYPE),
+        mask=pa.array(is_kept),
     )
-    places = np.cumsum(rejected) - 1
-    return rejects.take(pa.array(places, mask=~rejected))
+
+
+def _spread(texts: pa.StringArray, count: int, rows: Sequence[int]) -> pa.StringArray:
+    """Texts at their rows, among empty ones."""
+    lengths = np.zeros(count + 1, np.int32)
+    lengths[np.asarray(rows) + 1] = pc.binary_length(texts)
+    offsets = np.cumsum(lengths, dtype=np.int32)
+    return pa.StringArray.from_buffers(
+        count, pa.py_buffer(offsets), pa.py_buffer(text_bytes(texts))
+    )
 
 
 def tagged_maps(records: Sequence[Mapping[str, Value]]) -> pa.StringArray:
