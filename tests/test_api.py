@@ -69,6 +69,52 @@ def test_a_node_is_a_dataframe(pipeline: Path, session: Session) -> None:
         plan.dataframe("bog", session.spark)
 
 
+PORTS = """
+  - type: route
+    name: split
+    input: orders
+    config: { conditions: { few: id < 4 }, default: many }
+  - { type: composition, name: halved, alias: half, input: split.many, use: halve.comp.yaml }
+  - type: output
+    name: halves
+    input: halved
+    config: { type: csv, path: halves.csv, exclude: [amount], mapping: { Half: half },
+              sort_order: [{ field: id, order: desc }] }
+"""
+HALVE = """
+_compose: { name: halve, inputs: { numbers: {} }, outputs: { all: sizes.all, none: sizes.none } }
+nodes:
+  - { type: transform, name: halve, input: numbers, config: { cxl: "emit half = amount / 2.0" } }
+  - type: route
+    name: sizes
+    input: halve
+    config: { conditions: { none: "id < 0" }, default: all }
+"""
+
+
+@pytest.mark.parametrize(
+    ("place", "columns", "records"),
+    [
+        ("split.few", ["id", "amount"], [(1, 1.5), (3, 2.5)]),
+        ("split.many", ["id", "amount"], [(7, 4.0), (9, 5.0)]),
+        ("halved", ["id", "amount", "half"], [(7, 4.0, 2.0), (9, 5.0, 2.5)]),
+        ("halved.all", ["id", "amount", "half"], [(7, 4.0, 2.0), (9, 5.0, 2.5)]),
+        ("halved.none", ["id", "amount", "half"], []),
+        ("half/halve", ["id", "amount", "half"], [(7, 4.0, 2.0), (9, 5.0, 2.5)]),
+        ("halves", ["id", "Half"], [(9, 2.5), (7, 2.0)]),
+    ],
+)
+def test_whatever_a_node_could_read_is_a_dataframe(
+    pipeline: Path, session: Session, place: str, columns: list[str], records: list[object]
+) -> None:
+    pipeline.write_text(PIPELINE + PORTS + "error_handling: { strategy: continue }\n")
+    (pipeline.parent / "halve.comp.yaml").write_text(HALVE)
+    (pipeline.parent / "orders.csv").write_text("id,amount\n1,1.5\n3,2.5\n5,x\n7,4\n9,5\n")
+    frame = clinker.compile(pipeline).dataframe(place, session.spark)
+    assert frame.columns == columns
+    assert [tuple(row) for row in frame.collect()] == records
+
+
 def test_a_node_has_columns_that_no_output_needs(pipeline: Path, session: Session) -> None:
     text = PIPELINE.replace("type: float }", "type: float }, { name: note, type: string }")
     pipeline.write_text(text.replace("path: out.csv", "path: out.csv, exclude: [note]"))
@@ -99,7 +145,10 @@ def test_errors_are_shown_with_their_place(pipeline: Path) -> None:
 
 
 def test_a_plan_is_explained(pipeline: Path) -> None:
-    assert "emit double" in clinker.compile(pipeline).explain("sql")
+    plan = clinker.compile(pipeline)
+    assert "emit double" in plan.explain("sql")
+    with pytest.raises(ValueError, match="text, json, dot, sql, not as 'xml'"):
+        plan.explain("xml")
 
 
 @pytest.mark.parametrize("block", blocks("python"), ids=str)

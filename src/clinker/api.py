@@ -15,11 +15,14 @@ from clinker.diagnostics.render import render_text
 from clinker.diagnostics.suggest import did_you_mean
 from clinker.plan import compile as compilation
 from clinker.plan.options import Options
+from clinker.plan.planned import PlannedRoute
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
     from clinker.engine.report import RunReport
+
+_FORMS = ("text", "json", "dot", "sql")
 
 
 class CompileError(Exception):
@@ -56,23 +59,26 @@ class Plan:
         return run(self._plan, own, Quiet())
 
     def dataframe(self, node: str, spark: SparkSession) -> DataFrame:
-        """The records that leave a node, as a DataFrame of your session.
+        """The records that leave a node or one of its ports, as a DataFrame of your session.
 
-        Rejected records are not in it. Nothing is read before you ask for results.
+        Of an output, those that it writes. Rejected records are not in it. Nothing is read before
+        you ask for results.
         """
         from clinker.engine.run import node_frame
 
-        if node not in self._plan.nodes:
-            known = list(self._plan.nodes)
+        known = _places(self._plan)
+        if node not in known:
             help = did_you_mean(node, known) or f"its nodes are: {', '.join(known)}"
             raise ValueError(f"the pipeline has no node '{node}'; {help}")
-        return node_frame(self._plan, node, spark)
+        return node_frame(self._plan, *known[node], spark)
 
     def explain(self, form: str = "text") -> str:
         """The execution plan, as `clinker run --explain` shows it."""
         from clinker.engine.native import native_sql
         from clinker.plan.explain import explain
 
+        if form not in _FORMS:
+            raise ValueError(f"a plan is explained as {', '.join(_FORMS)}, not as '{form}'")
         return explain(self._plan, form, native_sql(self._plan))
 
 
@@ -100,6 +106,21 @@ def compile(
         raise CompileError(compiled.diagnostics)
     plan = _with_values(compiled.plan, vars or {})
     return Plan(plan, compiled.diagnostics)
+
+
+def _places(plan: compilation.Plan) -> dict[str, tuple[str, str | None]]:
+    """What a node could read from, as it would write it: all nodes and their ports."""
+    found: dict[str, tuple[str, str | None]] = {}
+    for name, planned in plan.nodes.items():
+        found[name] = name, None
+        if isinstance(planned, PlannedRoute):
+            found |= {f"{name}.{p}": (name, p) for p in (*planned.conditions, planned.default)}
+    for call in plan.graph.calls.values():
+        name = f"{call.outer.prefix}{call.node.name}"
+        ports = {port: (edge.upstream, edge.port) for port, edge in call.outputs.items()}
+        found |= {name: next(iter(ports.values()))} if ports else {}
+        found |= {f"{name}.{port}": behind for port, behind in ports.items()}
+    return found
 
 
 def _with_values(plan: compilation.Plan, given: Mapping[str, object]) -> compilation.Plan:

@@ -154,9 +154,9 @@ def test_a_preview_is_printed_and_leaves_nothing(folder: Path) -> None:
 
 
 def test_a_preview_goes_to_a_file(folder: Path) -> None:
-    done = clinker(folder, "--dry-run", "-n", "1", "--dry-run-output", "preview.csv", "--quiet")
+    done = clinker(folder, "--dry-run", "-n", "1", "--dry-run-output", "new/preview.csv", "--quiet")
     assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
-    assert (folder / "preview.csv").read_text() == "id,amount,gross\n1,2.5,5\n"
+    assert (folder / "new/preview.csv").read_text() == "id,amount,gross\n1,2.5,5\n"
 
 
 def test_a_spark_that_cannot_be_reached(folder: Path) -> None:

@@ -113,6 +113,14 @@ def expressions(max_leaves: int = 12) -> _Strategy[ast.Expr]:
     return st.recursive(_leaves(), _composites, max_leaves=max_leaves)
 
 
+def _paths() -> _Strategy[ast.Expr]:
+    """Fields, and paths into them."""
+    names = _node(ast.Name, name=NAMES)
+    bases = names.filter(lambda field: field.name != "this") | _node(ast.This)
+    paths = st.recursive(bases, lambda path: _node(ast.Member, object=path, name=MEMBERS))
+    return names | paths.filter(lambda path: not isinstance(path, ast.This))
+
+
 def _simple_statements(value: _Strategy[ast.Expr]) -> _Strategy[ast.Statement]:
     levels = st.sampled_from(ast.TraceLevel)
     return st.one_of(
@@ -120,7 +128,7 @@ def _simple_statements(value: _Strategy[ast.Expr]) -> _Strategy[ast.Statement]:
         _node(ast.Emit, name=NAMES, value=value),
         _node(ast.EmitMeta, name=NAMES, value=value),
         _node(ast.Filter, condition=value),
-        _node(ast.Distinct, by=st.none() | _node(ast.Name, name=NAMES)),
+        _node(ast.Distinct, by=st.none() | _paths()),
         _node(ast.Trace, level=levels, guard=st.none() | value, message=value),
         _node(ast.Use, path=_tuples(NAMES, 1), alias=st.none() | NAMES),
         _node(ast.Function, name=NAMES, params=_tuples(NAMES), body=value),

@@ -186,16 +186,16 @@ def test_filter_stops_the_program() -> None:
     ("text", "kept"),
     [
         ("distinct by a emit b = b", [1, 2]),
+        ("distinct by m.k.a emit b = b", [1, 2]),
+        ("distinct by m.none emit b = b", [1]),
+        ('emit m = {"a": b} distinct by m.a emit b = b', [1, 2, 3]),
         ("emit a = a distinct emit b = b", [1, 2]),
         ("distinct emit b = b", [1, 2, 3]),
     ],
 )
 def test_distinct_keeps_the_first(text: str, kept: list[int]) -> None:
     records: list[dict[str, Value]] = [
-        {"a": 1, "b": 1},
-        {"a": 2, "b": 2},
-        {"a": 1.0, "b": 3},
-        {"a": 1, "b": 1},
+        {"a": a, "b": b, "m": {"k": {"a": a}}} for a, b in ((1, 1), (2, 2), (1.0, 3), (1, 1))
     ]
     program = RowProgram(compiled(text, Context(row=open_columns(records[0]))), Surroundings())
     emitted = [r.fields["b"] for record in records for r in program.run(record).records]

@@ -56,6 +56,7 @@ def examples(**cases: str | tuple[str, str]) -> pytest.MarkDecorator:
     emit_meta=("emit meta q = 1 emit $meta.r = 2", "emit meta q = 1\nemit meta r = 2\n"),
     filter=("filter(amount>0)", "filter amount > 0\n"),
     distinct=("distinct distinct by\nid", "distinct\ndistinct by id\n"),
+    distinct_by_path=("distinct by a\n . b .emit # key", "distinct by a.b.emit  # key\n"),
     use=("use shared . dates use shared.dates as d", "use shared.dates\nuse shared.dates as d\n"),
     function=("fn add(a,b)=a+b fn one()=1", "fn add(a, b) = a + b\nfn one() = 1\n"),
     trace=("trace 'seen' trace trace 'seen'", 'trace "seen"\ntrace "seen"\n'),

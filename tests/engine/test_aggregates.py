@@ -13,6 +13,7 @@ from pyspark.sql import SparkSession
 from clinker.cxl.evaluate import Record, Surroundings
 from clinker.cxl.grouping import GroupProgram
 from clinker.cxl.values import Value
+from clinker.engine.aggregate_reasons import group_name
 from clinker.engine.aggregates import aggregate
 from clinker.engine.carried import carried_values
 from clinker.engine.explaining import nan_reason
@@ -94,16 +95,24 @@ def by_definition(
     rejected: list[tuple[int | None, Reason]] = [
         (r.position + 1, reason_of(r.failure)) for r in found.rejected
     ]
-    rejected += [(None, reason_of(r.failure)) for r in found.failed]
+    rejected += [
+        (None, _of_group(reason_of(r.failure), group_by, records[r.position])) for r in found.failed
+    ]
     emitted = node.program.fields_written
     kept = []
     for record in found.records:
         reason = nan_reason({name: record[name] for name in emitted})
         if reason:
-            rejected.append((None, reason))
+            rejected.append((None, _of_group(reason, group_by, record)))
         else:
             kept.append(record)
     return kept, rejected
+
+
+def _of_group(reason: Reason, group_by: Sequence[str], record: Record) -> Reason:
+    """The reason of a group that this record is in."""
+    name = group_name({key: record.get(key) for key in group_by})
+    return replace(reason, detail=name + reason.detail)
 
 
 def agree(
@@ -144,6 +153,38 @@ EVERY_FUNCTION = """
 @pytest.mark.parametrize("group_by", [[], ["s"], ["y"], ["n"], ["f"], ["d", "b"], ["i", "t"]])
 def test_every_function_over_keys_of_every_type(spark: SparkSession, group_by: list[str]) -> None:
     agree(spark, EVERY_FUNCTION, group_by, random_records(40, seed=len(str(group_by))))
+
+
+NESTED: Sequence[Value] = [
+    [1, "x"],
+    [1.0, "x"],
+    ["1", "x"],
+    '[1,"x"]',
+    [[1], -0.0, None],
+    [[1.0], 0, None],
+    [[1.0], 0],
+    {"b": {"q": 2.0, "p": None}, "a": [1]},
+    {"a": [1.0], "b": {"p": None, "q": 2}},
+    {"a": [1.5], "b": {"p": None, "q": 2}},
+    {"1.0": '"1.0"', "": '[1.0,"2.0"]'},
+    {"": '[1.0,"2.0"]', "1.0": '"1.0"'},
+    {"": '[1.0,"2.0"]', "1": '"1.0"'},
+    {"": '[1,"2.0"]', "1": '"1.0"'},
+    [1e300, float(2**52), '\u00fc\\"\u0007'],
+    [1e300, 2**52, '\u00fc\\"\u0007'],
+    [],
+    {},
+]
+
+
+def test_keys_that_are_equal_arrays_or_maps_are_one(spark: SparkSession) -> None:
+    records: list[Record] = [{"i": n, "y": value} for n, value in enumerate(NESTED)]
+    found = agree(spark, "emit all = collect(i)", ["y"], records)
+    numbers = [record["all"] for record in found.records]
+    assert [0, 1] in numbers
+    assert [7, 8] in numbers
+    assert [10, 11] in numbers
+    assert len(numbers) == len(NESTED) - 5
 
 
 def test_sums_of_all_floats(spark: SparkSession) -> None:
@@ -206,9 +247,19 @@ def test_groups_that_fail(spark: SparkSession) -> None:
     assert found.records == [{"s": "fine", "total": 2, "high": 1, "ratio": 0}]
     details = [r.reason.detail for r in found.rejected]
     assert details == [
-        "integer overflow in sum",
-        "max cannot compare Int or String",
-        "division by zero",
+        "group s = 'overflow': integer overflow in sum",
+        "group s = 'mixed': max cannot compare Int or String",
+        "group s = 'zero': division by zero",
+    ]
+
+
+def test_a_group_that_fails_is_named_by_all_its_keys(spark: SparkSession) -> None:
+    records: list[Record] = [{"s": None, "i": 7, "f": 0.5, "d": dt.date(2024, 2, 3), "n": 0}]
+    records += [{"s": "x" * 99, "i": 7, "f": 0.5, "d": dt.date(2024, 2, 3), "n": 0}]
+    found = agree(spark, "emit x = 1 / sum(n)", ["s", "i", "f", "d"], records)
+    assert [r.reason.detail for r in found.rejected] == [
+        "group s = null, i = 7, f = 0.5, d = 2024-02-03: division by zero",
+        f"group s = '{'x' * 60}…', i = 7, f = 0.5, d = 2024-02-03: division by zero",
     ]
 
 

@@ -106,3 +106,37 @@ def test_all_finds_of_all_finds(filled: Workplace) -> None:
         "2,b,5",
         "3,c,0",
     ]
+
+
+@pytest.mark.usefixtures("either_way")
+def test_equal_arrays_and_maps_find_each_other(workplace: Workplace) -> None:
+    workplace.write(
+        a_json='{"id": 1, "k": [1, {"x": 2, "y": [0]}], "n": [1, 2]}\n'
+        '{"id": 2, "k": {"b": 2.0, "a": "1.0"}, "n": [1]}\n{"id": 3, "k": "[1]", "n": null}\n',
+        b_json='{"id": 4, "k": {"a": "1.0", "b": 2}, "n": [1.0, 2.0]}\n'
+        '{"id": 5, "k": [1.0, {"y": [0.0], "x": 2}], "n": [2, 1]}\n{"id": 6, "k": [1], "n": []}\n',
+    )
+    for key, expected in (("k", "id,other\n1,5\n2,4\n"), ("n", "id,other\n1,4\n")):
+        ran = workplace.run(
+            f"""
+        pipeline: {{ name: p }}
+        nodes:
+          - type: source
+            name: a
+            config: {{ type: json, path: a.json, schema: {{ id: int, k: any, n: array }} }}
+          - type: source
+            name: b
+            config: {{ type: json, path: b.json, schema: {{ id: int, k: any, n: array }} }}
+          - type: combine
+            name: both
+            input: {{ a: a, b: b }}
+            config:
+              where: a.{key} == b.{key}
+              match: all
+              on_miss: skip
+              propagate_ck: driver
+              cxl: emit id = a.id emit other = b.id
+          - {{ type: output, name: out, input: both, config: {{ type: csv, path: {key}.csv }} }}
+        """
+        )
+        assert (ran.code, workplace.read(f"{key}.csv")) == (0, expected)

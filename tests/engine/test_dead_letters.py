@@ -199,6 +199,34 @@ def test_everything_that_can_fail(filled: Workplace) -> None:
     assert (file.path, file.entries) == (filled.folder / "o" / "rejected.csv", 15)
 
 
+@pytest.mark.usefixtures("either_way")
+def test_undeclared_columns_come_in_the_order_of_the_sources(workplace: Workplace) -> None:
+    workplace.write(a_csv="id,x,y\n1,X,Y\n", b_csv="z,id,x\nZ,2,X2\n")
+    ran = workplace.run(
+        """
+        pipeline: { name: p }
+        nodes:
+          - { type: source, name: a, config: { type: csv, path: a.csv, schema: { id: int } } }
+          - { type: source, name: b, config: { type: csv, path: b.csv, schema: { id: int } } }
+          - { type: merge, name: both, inputs: [b, a] }
+          - type: transform
+            name: failing
+            input: both
+            config: { cxl: "emit q = id / 0" }
+          - { type: output, name: o, input: failing, config: { type: csv, path: o.csv } }
+        error_handling:
+          strategy: continue
+          dlq: { path: rejected.csv, include_reason: false }
+        """
+    )
+    assert ran.code == 2
+    assert [row[8:] for row in rows_of(workplace, "rejected.csv")] == [
+        ["id", "x", "y", "z"],
+        ["1", "X", "Y", ""],
+        ["2", "X2", "", "Z"],
+    ]
+
+
 def test_a_condition_on_a_field_names_it(workplace: Workplace) -> None:
     workplace.write(in_csv="id,n\n1,5\n2,7\n")
     workplace.run(
@@ -491,7 +519,108 @@ def test_limits(
     assert ("out.csv" in workplace.files()) == (not message)
 
 
+@pytest.mark.parametrize(
+    ("limits", "count", "message"),
+    [
+        ("dlq: { path: rejected.csv }", 3, ""),
+        ("type_error_threshold: 0.4", 0, ""),
+        (
+            "type_error_threshold: 0.39",
+            0,
+            "2 of 5 records were rejected, more than 'type_error_threshold: 0.39' allows",
+        ),
+        ("dlq: { max_rate: 0.41, min_records: 1 }", 0, ""),
+        (
+            "dlq: { max_rate: 0.4, min_records: 1 }",
+            0,
+            "2 of 5 records were rejected, 'max_rate' is 0.4",
+        ),
+        (
+            "dlq: { per_source: { one: { max_rate: 0.4, min_records: 1 } } }",
+            0,
+            "2 of 5 records of 'one' were rejected, 'max_rate' is 0.4",
+        ),
+        ("", 2, "3 records were rejected, more than --error-threshold 2"),
+    ],
+)
+def test_copies_of_a_record_fail_each_and_are_one_in_a_share(
+    workplace: Workplace, limits: str, count: int, message: str
+) -> None:
+    workplace.write(one_csv="id\n1\n2\n3\n6\n20\n")
+    ran = workplace.run(
+        """
+        pipeline: { name: p }
+        nodes:
+          - { type: source, name: one, config: { type: csv, path: one.csv, schema: { id: int } } }
+          - { type: transform, name: before, input: one, config: { cxl: "emit a = 1 / (id - 3)" } }
+          - type: route
+            name: sides
+            input: before
+            config: { mode: inclusive, conditions: { low: id < 5, most: id < 9 }, default: rest }
+          - { type: merge, name: again, inputs: [sides.low, sides.most] }
+          - { type: transform, name: last, input: again, config: { cxl: "emit b = 1 / (id - 1)" } }
+          - { type: output, name: out, input: last, config: { type: csv, path: out.csv } }
+        error_handling: { strategy: continue, LIMITS }
+        """.replace("LIMITS", limits),
+        error_threshold=count,
+    )
+    assert (ran.code, ran.message) == (3 if message else 2, message)
+    if message:
+        return
+    assert report_numbers(ran) == (5, 3, 3, 3)
+    assert ran.report
+    assert [(s.records, s.rejected) for s in ran.report.sources] == [(5, 3)]
+    if "rejected.csv" in workplace.files():
+        _, *letters = rows_of(workplace, "rejected.csv")
+        assert [letter[4:6] for letter in letters] == [
+            ["1", "last"],
+            ["1", "last"],
+            ["3", "before"],
+        ]
+
+
 # Ends of runs
+
+
+@pytest.mark.parametrize(
+    ("rows", "message"),
+    [
+        (
+            "2024-01-01T10:10:00,1\n,2\n",
+            "clicks.csv, row 2: event time column 'at' has no value: "
+            "the record is in no time window of 'hourly', in 'time_window:hourly'",
+        ),
+        (
+            "2024-01-01T10:10:00,1\n2024-01-01T11:10:00,0\n",
+            "group n = 0, time window from 1704106800000000000: "
+            "division by zero while computing 'x', in 'hourly'",
+        ),
+    ],
+)
+def test_time_windows_that_end_a_run(workplace: Workplace, rows: str, message: str) -> None:
+    workplace.write(clicks_csv=f"at,n\n{rows}")
+    ran = workplace.run(
+        """
+        pipeline: { name: p }
+        nodes:
+          - type: source
+            name: clicks
+            config:
+              type: csv
+              path: clicks.csv
+              watermark: { column: at }
+              schema: { at: date_time, n: int }
+          - type: aggregate
+            name: hourly
+            input: clicks
+            config:
+              group_by: [n]
+              time_window: { tumbling: { size: 1h } }
+              cxl: emit x = 1 / sum(n)
+          - { type: output, name: out, input: hourly, config: { type: csv, path: out.csv } }
+        """
+    )
+    assert (ran.code, ran.message) == (3, message)
 
 
 def test_late_records(workplace: Workplace) -> None:
@@ -583,6 +712,6 @@ def test_sums_that_overflow(workplace: Workplace) -> None:
     _, letter = rows_of(workplace, "rejected.csv")
     # No single record is to blame.
     assert letter[2:9] == ["", "", "", "sums", "", "", "aggregate_finalize"]
-    assert letter[9:] == ["integer overflow in sum", "total", "", "", ""]
+    assert letter[9:] == ["group g = 'a': integer overflow in sum", "total", "", "", ""]
     # So none is missing among those that went well.
     assert report_numbers(ran) == (3, 3, 1, 1)

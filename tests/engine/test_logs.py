@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from .whole_runs import Workplace
+from clinker.cxl.ast import TraceLevel
+
+from .whole_runs import Listener, Workplace
 
 PIPELINE = """
     pipeline: {{ name: p, vars: {{ verbose: {{ type: bool, default: true }} }} }}
@@ -48,3 +50,76 @@ def test_when_it_is_said(workplace: Workplace, directive: str, count: int) -> No
     workplace.write(in_csv=ROWS)
     ran = workplace.run(PIPELINE.format(directive))
     assert (ran.code, ran.messages) == (2, ["warn step: said"] * count)
+
+
+TRACED = """
+    pipeline: {{ name: p }}
+    nodes:
+      - type: source
+        name: rows
+        config:
+          type: csv
+          path: in.csv
+          schema: [{{ name: id, type: int }}, {{ name: n, type: int }}]
+      - type: transform
+        name: step
+        input: rows
+        config:
+          cxl: |
+            {}
+            trace warn id.to_string()
+            {}
+      - {{ type: output, name: out, input: step, config: {{ type: csv, path: out.csv }} }}
+    error_handling: {{ strategy: continue, dlq: {{ path: rejected.csv }} }}
+"""
+
+
+@pytest.mark.usefixtures("either_way")
+@pytest.mark.parametrize(
+    ("before", "after", "traced"),
+    [
+        ("", "filter n > 3", "1 2 3 4 5 7 8"),
+        ("filter n > 3", "", "4 7 8"),
+        ("emit id = id * 10", "filter id > 50", "10 20 30 40 50 70 80"),
+        ("emit id = 8 / n", "", "8 4 2 1 1"),
+        ("emit even = n % 2 == 0  distinct by even", "filter even", "1 2"),
+        ("filter id != 2  distinct by n", "", "1 3 4 7 8"),
+    ],
+)
+def test_what_reaches_a_trace(workplace: Workplace, before: str, after: str, traced: str) -> None:
+    workplace.write(in_csv=ROWS)
+    ran = workplace.run(TRACED.format(before, after))
+    assert ran.code == 2
+    assert ran.messages == [f"warn step: {text}" for text in traced.split()]
+
+
+@pytest.mark.usefixtures("either_way")
+def test_traces_in_the_body_of_emit_each(workplace: Workplace) -> None:
+    workplace.write(in_csv=ROWS)
+    body = "emit each part in [n, 8 / n] { emit part = part  trace warn part.to_string() }"
+    ran = workplace.run(TRACED.format("filter id < 5", body))
+    said = "1 1 8 2 2 4 3 4 4 2"  # each record by itself, as the program runs
+    assert ran.messages == [f"warn step: {text}" for text in said.split()]
+
+
+def test_debug_shows_values_and_where_they_come_from(
+    workplace: Workplace, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    heard: list[str] = []
+
+    def logged(_: Listener, level: TraceLevel, text: str, node: str, fields: object = None) -> None:
+        heard.append(f"{level.value} {node}: {text} {fields}")
+
+    monkeypatch.setattr(Listener, "wants", lambda *_: True)
+    monkeypatch.setattr(Listener, "logged", logged)
+    workplace.write(in_csv=ROWS)
+    shown = """filter n.debug("n") > 4  emit more = (n + 1).debug("more")"""
+    assert workplace.run(TRACED.format(shown, "")).code == 2
+    place = {"source_row": 7, "source_file": "in.csv"}
+    assert heard[-6:-3] == [
+        f"trace step: n: 7 {place}",
+        f"trace step: more: 8 {place}",
+        "warn step: 7 None",
+    ]
+    assert heard[0].startswith("trace step: n: 1 ")
+    assert len(heard) == 7 + 2 + 2

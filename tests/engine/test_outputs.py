@@ -294,6 +294,8 @@ def test_a_map_does_not_fit_into_a_cell(workplace: Workplace) -> None:
     )
     assert ran.code == 4
     assert ran.message == "a csv file cannot hold 'more', which is a Map (record 2)"
+    assert ran.help == "exclude it, emit the parts of it that are needed, or write JSON"
+    assert ran.codes == ["E078"]
     assert workplace.files() == ["in.json"]
 
 
@@ -386,7 +388,9 @@ def test_split_outputs(workplace: Workplace) -> None:
     }
     meta = json.loads(workplace.read("o/e_0002.csv.meta.json"))
     assert (meta["record_count"], meta["bytes_written"]) == (4, 16)
-    assert ran.warnings == ['the group "d" has 4 records and 16 bytes, more than a file may have']
+    place = workplace.folder / "o"
+    large = 'the group "d" has 4 records and 16 bytes, more than a file may have'
+    assert ran.warnings == [f"{place}/c.csv: {large}"]
     # The files of the first run are in the way of the next.
     again = workplace.run(outputs(a="type: csv, path: o/a.csv, split: { max_records: 4 }"))
     assert again.code == 4
@@ -394,7 +398,7 @@ def test_split_outputs(workplace: Workplace) -> None:
     strict = "split: { max_records: 3, group_key: name, oversize_group: error }"
     again = workplace.run(outputs(z=f"type: csv, path: o/z.csv, {strict}"))
     assert again.code == 4
-    assert again.message.startswith('the group "d" has 4 records')
+    assert again.message.startswith(f'{place}/z.csv: the group "d" has 4 records')
     assert not list(workplace.folder.glob("o/*z*"))
 
 
@@ -502,6 +506,52 @@ def test_an_output_for_each_input_file(workplace: Workplace) -> None:
     assert (ran.code, workplace.read("out/b-1.csv")) == (0, "id\n1\n3\n5\n")
 
 
+@pytest.mark.parametrize(
+    ("files", "path", "message", "help_"),
+    [
+        (
+            ["in/a/x.csv", "in/b/y.csv", "in/b/x.csv"],
+            "out/{source_file}.csv",
+            "the records of 'in/a/x.csv' and 'in/b/x.csv' would go to one file, '{}/out/x.csv'",
+            "use {source_path} instead of {source_file}: it has the directories as well",
+        ),
+        (
+            ["in/x.csv", "in/x.txt"],
+            "out/{source_path}.csv",
+            "the records of 'in/x.csv' and 'in/x.txt' would go to one file, '{}/out/in/x.csv'",
+            "give the input files different names, or write them with outputs of their own",
+        ),
+        (
+            ["in/a/other.csv"],
+            "out/{source_file}.csv",
+            "outputs 'by_file' and 'every' would both write '{}/out/other.csv'",
+            "give each of them a path of its own",
+        ),
+    ],
+)
+def test_input_files_that_share_an_output(
+    workplace: Workplace, files: list[str], path: str, message: str, help_: str
+) -> None:
+    for name in files:
+        (workplace.folder / name).parent.mkdir(parents=True, exist_ok=True)
+        (workplace.folder / name).write_text("id\n1\n")
+    text = (
+        PER_FILE.format("error").replace("in/*.csv", "in/**").replace("out/{source_file}.csv", path)
+    )
+    text += """
+      - type: output
+        name: every
+        input: odd
+        config: { type: csv, path: out/other.csv }
+    """
+    ran = workplace.run(text)
+    assert (ran.code, ran.message) == (1, message.replace("{}", str(workplace.folder)))
+    assert (ran.codes, ran.help) == (["E322"], help_)
+    counted = text.replace("if_exists: error", "if_exists: unique_suffix")
+    ran = workplace.run(counted.replace("other.csv }", "other.csv, if_exists: unique_suffix }"))
+    assert ran.code == 0
+
+
 def test_groups_come_from_no_single_file(workplace: Workplace) -> None:
     workplace.write(in_csv=ROWS)
     ran = workplace.run(
@@ -519,6 +569,27 @@ def test_groups_come_from_no_single_file(workplace: Workplace) -> None:
 
 
 # Where records come from
+
+
+def test_records_are_told_apart_by_a_path_into_a_field(workplace: Workplace) -> None:
+    workplace.write(
+        in_json='{"id": 1, "a": {"b": [1], "c": 1}}\n{"id": 2, "a": {"b": [1.0], "c": 2}}\n'
+        '{"id": 3, "a": {"b": 1}}\n{"id": 4, "a": 5}\n{"id": 5, "a": null}\n'
+    )
+    ran = workplace.run(
+        """
+        pipeline: { name: p }
+        nodes:
+          - { type: source, name: s, config: { type: json, path: in.json, schema: SCHEMA } }
+          - { type: transform, name: t, input: s, config: { cxl: distinct by a.b emit id = id } }
+          - type: output
+            name: out
+            input: t
+            config: { type: csv, path: out.csv, include_unmapped: false }
+        """.replace("SCHEMA", "{ id: int, a: any }")
+    )
+    # What is no map has nothing inside, and null counts as a value.
+    assert (ran.code, workplace.read("out.csv")) == (0, "id\n1\n3\n4\n")
 
 
 def test_routes_merges_and_diamonds(workplace: Workplace) -> None:

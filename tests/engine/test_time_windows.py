@@ -6,6 +6,7 @@ import datetime as dt
 import random
 from collections.abc import Mapping, Sequence
 
+import pytest
 from pyspark.sql import SparkSession
 
 from clinker.cxl.evaluate import Record
@@ -13,10 +14,12 @@ from clinker.cxl.values import Value
 from clinker.engine.aggregates import aggregate
 from clinker.engine.carried import carried_values
 from clinker.engine.merges import merge
+from clinker.engine.stages import Reason
 from clinker.plan.planned import PlannedAggregate, PlannedMerge
 from tests.engine.flowing import Collected, building, collected, planned, source_flow
 
 EPOCH = dt.datetime(1970, 1, 1)
+NO_TIME = "event time column 'at' has no value: the record is in no time window of 'windowed'"
 
 
 def at(clock: str) -> dt.datetime:
@@ -100,7 +103,7 @@ def test_tumbling_windows_come_by_their_start(spark: SparkSession) -> None:
 
 
 def test_hopping_windows_overlap_or_leave_gaps(spark: SparkSession) -> None:
-    given = events("u1 10:05", "u1 10:42", "u1 11:10", "u1 -")
+    given = events("u1 10:05", "u1 10:42", "u1 11:10")
     found = run(spark, "{ hopping: { size: 1h, slide: 30m } }", {"s": given})
     assert groups(found) == [("u1", [1]), ("u1", [1, 2]), ("u1", [2, 3]), ("u1", [3])]
     found = run(spark, "{ hopping: { size: 10m, slide: 1h } }", {"s": given})
@@ -124,6 +127,41 @@ def test_windows_before_1970(spark: SparkSession) -> None:
     assert groups(run(spark, "{ tumbling: { size: 1h } }", {"s": given})) == [
         ("u", [1]),
         ("u", [2]),
+    ]
+
+
+@pytest.mark.parametrize(
+    "window",
+    [
+        "{ tumbling: { size: 1h } }",
+        "{ hopping: { size: 1h, slide: 1h } }",
+        "{ session: { gap: 30m } }",
+    ],
+)
+def test_records_without_an_event_time_are_rejected(spark: SparkSession, window: str) -> None:
+    first, second = events("u1 -", "u1 10:05", "u2 -"), events("u1 -", "u1 10:15", "u2 10:20")
+    cxl = "filter n != 1 emit all = collect(n) emit x = sum(1 / (n - 3))"
+    found = run(spark, window, {"a": first, "b": second}, cxl=cxl)
+    assert groups(found) == [("u1", [2, 2], -2)]
+    assert sorted((r.row, r.stage, r.reason.category, r.reason.field) for r in found.rejected) == [
+        # What else is wrong with a record without a time was found before.
+        (3, "windowed", "type_coercion_failure", ""),
+        (3, "windowed", "type_coercion_failure", ""),
+    ]
+    found = run(spark, window, {"a": first, "b": second})
+    assert groups(found) == [("u1", [2, 2]), ("u2", [3])]
+    assert sorted((r.row, r.reason) for r in found.rejected) == [
+        (row, Reason("missing_required_field", NO_TIME, "at")) for row in (1, 1, 3)
+    ]
+    assert {r.stage for r in found.rejected} == {"time_window:windowed"}
+
+
+def test_a_group_that_fails_is_named_with_its_window(spark: SparkSession) -> None:
+    given = events("u1 10:05", "u1 11:05")
+    found = run(spark, "{ tumbling: { size: 1h } }", {"s": given}, cxl="emit x = 1 / (sum(n) - 2)")
+    assert groups(found) == [("u1", -1)]
+    assert [r.reason.detail for r in found.rejected] == [
+        "group user = 'u1', time window from 1778756400000000000: division by zero"
     ]
 
 

@@ -94,11 +94,49 @@ def test_a_field_may_be_shown_under_several_names() -> None:
     ]
 
 
+def test_behind_a_merge_all_that_its_inputs_emitted_is_written() -> None:
+    nodes = """\
+  - { type: transform, name: a, input: orders, config: { cxl: "emit x = 1 emit region = 'a'" } }
+  - { type: transform, name: b, input: orders, config: { cxl: "emit id = 2 emit x = 3" } }
+  - { type: transform, name: c, input: b, config: { cxl: "filter x > 2" } }
+  - { type: merge, name: m, inputs: [a, c] }
+  - { type: merge, name: n, inputs: [orders, d] }
+  - { type: transform, name: d, input: orders, config: { cxl: "emit amount = 1.0" } }
+  - { type: merge, name: k, inputs: [orders, orders] }
+"""
+    outputs = [
+        output(reads, more="include_unmapped: false").replace("result", f"of_{reads}")
+        for reads in ("m", "n", "k")
+    ]
+    found = compiled(SOURCE + nodes + "\n".join(outputs))
+    assert found.plan
+    written = {
+        name: [column.name for column in columns]
+        for name, columns in found.plan.projections.items()
+    }
+    every = ["id", "region", "amount", "customer"]
+    assert written == {"of_m": ["x", "region", "id"], "of_n": every, "of_k": every}
+
+
 @pytest.mark.parametrize("kind", ["csv", "xml"])
 def test_only_json_holds_maps(kind: str) -> None:
     expected = f"E078 a {kind} file cannot hold 'customer', which is a Map"
     assert messages(output(kind=kind)) == [expected]
     assert messages(output(kind=kind, more="exclude: [customer]")) == []
+
+
+@pytest.mark.parametrize("chosen", ["all", "[whole]"])
+def test_metadata_may_be_no_map_either(chosen: str) -> None:
+    cxl = "cxl: emit meta whole = customer emit meta maybe = customer.id emit meta n = 1\n"
+    more = f"exclude: [customer]\ninclude_metadata: {chosen}"
+    found = compiled(SOURCE + transform(cxl) + output("t", "csv", more))
+    assert [f"{d.code} {d.message} {d.help}" for d in found.diagnostics] == [
+        "E078 a csv file cannot hold '$meta.whole', which is a Map leave it out of"
+        " 'include_metadata', emit the parts of it that are needed, or write JSON"
+    ]
+    assert messages(transform(cxl) + output("t", "json", more)) == []
+    some = "exclude: [customer]\ninclude_metadata: [maybe, n]"
+    assert messages(transform(cxl) + output("t", "csv", some)) == []
 
 
 @pytest.mark.parametrize(

@@ -684,3 +684,19 @@ def test_errors_in_a_body_name_the_call(tmp_path: Path) -> None:
     result = with_composition(tmp_path, COMPOSITION.replace("amount *", "amuont *"))
     assert shown(result.diagnostics) == ["E200 c.comp.yaml:13 unknown field 'amuont'"]
     assert places(result.diagnostics[0]) == ["p.yaml:6 in composition 'call', called here"]
+
+
+def test_a_window_in_a_body_looks_up_sources_of_the_body(tmp_path: Path) -> None:
+    windowed = COMPOSITION.replace(
+        "cxl: emit tax = amount * $config.rate",
+        "{ analytic_window: { source: orders, group_by: [id] }, cxl: emit n = $window.count() }",
+    )
+    [problem] = with_composition(tmp_path, windowed).diagnostics
+    assert problem.message == "the window looks up records of unknown source 'orders'"
+    assert problem.help == (
+        "a composition looks up its own sources only: add one to it, or use a combine"
+    )
+    own = indent(SOURCE.replace("orders", "own"), "  ")
+    [problem] = with_composition(tmp_path, windowed + own).diagnostics
+    assert problem.help == "the sources are: own"
+    accepted(with_composition(tmp_path, windowed.replace("source: orders", "source: own") + own))

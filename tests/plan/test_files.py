@@ -153,6 +153,12 @@ def test_links_that_lead_out_are_not_read(
     assert [file.name for file in allowed.files] == ["data/link.csv"]
 
 
+def test_pipes_are_not_read(base: Path) -> None:
+    os.mkfifo(base / "data/pipe.csv")
+    (problem,) = problems(base, "path: data/pipe.csv")
+    assert problem.message == "'data/pipe.csv' is a pipe or a device, not a file"
+
+
 @pytest.mark.parametrize(
     ("settings", "message", "help"),
     [

@@ -52,8 +52,11 @@ def find_reports(spool: Path) -> list[Report]:
 def _read(file: Path) -> Report | None:
     try:
         content = json.loads(file.read_bytes())
-    except (OSError, ValueError) as problem:
-        print(f"warning: {file} is skipped: {problem}", file=sys.stderr)
+    except OSError as problem:
+        print(f"warning: {file} is skipped: {problem.strerror}", file=sys.stderr)
+        return None
+    except ValueError:
+        print(f"warning: {file} is skipped: it is not JSON", file=sys.stderr)
         return None
     if not isinstance(content, dict) or not content.keys() >= _NEEDED:
         print(f"warning: {file} is skipped: it holds no metrics", file=sys.stderr)

@@ -184,6 +184,7 @@ def _print_preview(report: RunReport) -> None:
 
 def _write_preview(report: RunReport, file: Path) -> None:
     try:
+        file.parent.mkdir(parents=True, exist_ok=True)
         file.write_bytes(preview_content(report))
     except OSError as problem:
         raise CommandError(f"cannot write '{file}': {problem.strerror}", IO) from problem

@@ -274,9 +274,9 @@ class Filter(Statement):
 
 @frozen
 class Distinct(Statement):
-    """`by` is the key field; without one, the emitted fields are the key."""
+    """`by` is the key, a field or a path into one; without it, the emitted fields are the key."""
 
-    by: Name | None
+    by: Expr | None
 
 
 class TraceLevel(enum.StrEnum):

@@ -366,8 +366,10 @@ class _Writer:
                 return self.emit_each(statement)
             case ast.Filter():
                 return "filter ", self.hanging(statement.condition)
-            case ast.Distinct():
-                return f"distinct by {statement.by.name}" if statement.by else "distinct"
+            case ast.Distinct(by=None):
+                return "distinct"
+            case ast.Distinct(by=ast.Expr() as key):
+                return "distinct by ", self.expression(key)
             case ast.Trace():
                 return self.trace(statement)
             case ast.Use():

@@ -430,9 +430,23 @@ class _Parser:
         by = None
         if self.token.is_keyword("by"):
             self.advance()
-            name = self.expect_name("a field name")
-            by = ast.Name(name.span, name.text)
+            by = self.key_field()
         return ast.Distinct(self.since(start), by)
+
+    def key_field(self) -> ast.Expr:
+        """A field, or a path into one."""
+        name = self.expect_name("a field name")
+        is_record = name.text == "this" and self.token.is_symbol(".")
+        field: ast.Expr = ast.This(name.span) if is_record else ast.Name(name.span, name.text)
+        while self.accept_symbol("."):
+            field = self.member(field, name.span)
+            if isinstance(field, ast.MethodCall):
+                raise self.error(
+                    f"expected a field name, found a call of '{field.method}'",
+                    field.span,
+                    "compute the key before: `let key = …`, then `distinct by key`",
+                )
+        return field
 
     def trace(self) -> ast.Trace:
         start = self.advance().span

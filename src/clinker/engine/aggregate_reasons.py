@@ -4,14 +4,22 @@ from __future__ import annotations
 
 import datetime as dt
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from typing import TypeAlias
 
 from clinker.cxl import typed
 from clinker.cxl.builtins.aggregates import check_argument
-from clinker.cxl.evaluate import Frame, RowProgram, Surroundings, compile_expression, for_field
-from clinker.cxl.failure import Failure
+from clinker.cxl.evaluate import (
+    Frame,
+    Results,
+    RowProgram,
+    Surroundings,
+    compile_expression,
+    for_field,
+)
+from clinker.cxl.failure import Failure, shown
 from clinker.cxl.types import Kind
-from clinker.cxl.values import MAX_INT, Value
+from clinker.cxl.values import MAX_INT, Value, text_of
 from clinker.engine.explaining import Reads, nan_reason
 from clinker.engine.stages import Explain, Reason, reason_of
 
@@ -65,15 +73,22 @@ def group_explainer(
 ) -> Explain:
     """Why a group gives no record.
 
-    It is given the values of its keys, then for each call its value and, in a second run through
-    the calls, null or what `failure_of` takes.
+    It is given the values of its keys, for each call its value and, in a second run through the
+    calls, null or what `failure_of` takes; at last, if it has one, where its time window starts.
     """
     evaluators = [for_field(e.name, compile_expression(e.value)) for e in emits]
 
     def explain(values: list[Value]) -> Reason | None:
-        rest = values[len(keys) :]
-        results = restored_results(calls, rest[: len(calls)], rest[len(calls) :])
-        frame = Frame(dict(zip(keys, values, strict=False)), known, results=results)
+        first, second = len(keys) + len(calls), len(keys) + 2 * len(calls)
+        results = restored_results(calls, values[len(keys) : first], values[first:second])
+        record = dict(zip(keys, values, strict=False))
+        reason = failing(Frame(record, known, results=results), results)
+        if reason is None:
+            return None
+        group = group_name(record, *values[second:])
+        return replace(reason, detail=f"{group}{reason.detail}")
+
+    def failing(frame: Frame, results: Results) -> Reason | None:
         emitted: dict[str, Value] = {}
         try:
             for emit, evaluate in zip(emits, evaluators, strict=True):
@@ -84,6 +99,24 @@ def group_explainer(
         return nan_reason(emitted)
 
     return explain
+
+
+def group_name(keys: Mapping[str, Value], window: Value = None) -> str:
+    """What tells a group from the others, in front of what is said of it.
+
+    A time window is given by the microsecond it starts at.
+    """
+    parts = [f"{name} = {_shown(value)}" for name, value in keys.items()]
+    if isinstance(window, int):
+        parts.append(f"time window from {window * 1000}")
+    return f"group {', '.join(parts)}: " if parts else ""
+
+
+def _shown(value: Value) -> str:
+    if value is None:
+        return "null"
+    text = shown(text_of(value))
+    return f"'{text}'" if isinstance(value, str) else text
 
 
 def restored_results(

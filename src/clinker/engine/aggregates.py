@@ -199,6 +199,7 @@ class _Aggregation:
             read = [(shown[key.name], key.type) for key in self.keys]
             read += [(sql.text, call.type) for call, sql in results.items()]
             read += [(text, INT) for text in how_failed]
+            read += [(quoted(WINDOW), INT)] if self.has_windows else []
             mark = self._group_reject(fails, read)
         if needs_wide:
             wide = demand_sql(Demand.WIDE_SUMS)

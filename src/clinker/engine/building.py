@@ -35,6 +35,7 @@ from clinker.plan.graph import Unit
 
 if TYPE_CHECKING:
     from clinker.engine.logs import RecordMessages
+    from clinker.engine.tracing import ProgramMessages
 
 
 @frozen(eq=False)
@@ -48,7 +49,7 @@ class Building:
     observer: Observer
     demands: Set[Demand] = frozenset()
     """With what care the flows are to be built."""
-    messages: list[RecordMessages] = field(default_factory=list)
+    messages: list[RecordMessages | ProgramMessages] = field(default_factory=list)
     """What is to be said about single records."""
 
     def compiler(

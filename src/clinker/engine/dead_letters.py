@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -33,6 +33,7 @@ from clinker.formats.dead_letter_file import (
     stage_dead_letters,
 )
 from clinker.formats.publication import Publication, Target
+from clinker.formats.rejecting import CATEGORY_MISSING_REQUIRED
 from clinker.frozen import frozen
 from clinker.plan.compile import Plan
 from clinker.plan.dead_letters import Limit
@@ -59,10 +60,15 @@ class Rejected:
     @property
     def records(self) -> int:
         """How many source records were rejected, however often."""
+        return sum(self.records_by_source.values())
+
+    @cached_property
+    def records_by_source(self) -> Mapping[str, int]:
         places = self.letters.columns.select(["source_name", "source_file", "source_row"])
         plain = places.cast(pa.schema([(n, pa.string()) for n in places.column_names]))
         plain = plain.filter(pc.not_equal(plain["source_name"], _NOWHERE))
-        return len(plain.group_by(plain.column_names, use_threads=False).aggregate([]))
+        records = plain.group_by(plain.column_names, use_threads=False).aggregate([])
+        return _value_counts(records["source_name"])
 
     @property
     def by_source(self) -> Mapping[str, int]:
@@ -74,8 +80,11 @@ class Rejected:
 
     def _counted(self, column: str) -> Mapping[str, int]:
         """How often each value of a column occurs, in the order of their first letters."""
-        counts = pc.value_counts(self.letters.columns[column].cast(pa.string()))
-        return {count["values"]: count["counts"] for count in counts.to_pylist()}
+        return _value_counts(self.letters.columns[column].cast(pa.string()))
+
+
+def _value_counts(values: pa.ChunkedArray) -> Mapping[str, int]:
+    return {count["values"]: count["counts"] for count in pc.value_counts(values).to_pylist()}
 
 
 def explained(
@@ -201,18 +210,20 @@ def _exceeded_limits(
     """The limits that were passed, each with the queue that sets it if it is one."""
     queue = plan.pipeline.error_handling.dlq
     total, found = sum(totals.values()), len(rejected.letters)
+    # A share is one of records, of which none is rejected more than once.
+    records = rejected.records
     most = plan.options.error_threshold
     if most and found > most:
         yield f"{found} records were rejected, more than --error-threshold {most}", None
     rate = plan.pipeline.error_handling.type_error_threshold
-    if rate is not None and total and rejected.records / total > rate:
+    if rate is not None and total and records / total > rate:
         yield (
-            f"{rejected.records} of {total} records were rejected, "
+            f"{records} of {total} records were rejected, "
             f"more than 'type_error_threshold: {rate}' allows",
             None,
         )
     for source, limit in plan.dead_letters.limits.items():
-        count = rejected.by_source.get(source, 0)
+        count = rejected.records_by_source.get(source, 0)
         if _is_exceeded(limit, count, totals[source]):
             yield (
                 f"{count} of {totals[source]} records of '{source}' were rejected, "
@@ -220,8 +231,8 @@ def _exceeded_limits(
                 queue.per_source[source],
             )
     common = plan.dead_letters.limit
-    if common and _is_exceeded(common, found, total):
-        yield f"{found} of {total} records were rejected, 'max_rate' is {common.max_rate}", queue
+    if common and _is_exceeded(common, records, total):
+        yield f"{records} of {total} records were rejected, 'max_rate' is {common.max_rate}", queue
 
 
 def _is_exceeded(limit: Limit, count: int, total: int) -> bool:
@@ -232,9 +243,12 @@ def _stopped_by(
     plan: Plan, letter: DeadLetter, location: Location | None, counts: Counts
 ) -> RunError:
     rule = f" (rule '{letter.trigger}')" if letter.trigger else ""
-    is_computed = letter.stage != letter.source_name and not letter.trigger
+    is_read = letter.stage == letter.source_name or letter.category == CATEGORY_MISSING_REQUIRED
+    is_computed = not (is_read or letter.trigger)
     field = f" while computing '{letter.field}'" if letter.field and is_computed else ""
-    message = f"{_place(letter)}: {letter.detail}{rule}{field}, in '{letter.stage}'"
+    # A group has no place; what tells it from the others is said first.
+    place = f"{_place(letter)}: " if letter.source_name else ""
+    message = f"{place}{letter.detail}{rule}{field}, in '{letter.stage}'"
     help = "'error_handling: { strategy: continue }' collects such records"
     notes = []
     if location:
@@ -276,7 +290,7 @@ def _missed(plan: Plan, letter: DeadLetter, counts: Counts) -> RunError:
 
 
 def _place(letter: DeadLetter) -> str:
-    return f"{letter.source_file}, row {letter.source_row}" if letter.source_name else "a group"
+    return f"{letter.source_file}, row {letter.source_row}"
 
 
 # Files
@@ -308,19 +322,24 @@ def stage_files(
 
 
 def _source_columns(rejected: Rejected, inputs: Sequence[SourceInput]) -> list[str]:
-    """The fields of all sources: declared ones in order, then what else their records have."""
+    """The fields of all sources: declared ones in order, then what else their records have.
+
+    Of that, what headers tell comes first, as declared fields do in the order of the sources.
+    """
     columns = {
         column.name: None
         for source in inputs
         if isinstance(source.unit.node, SourceNode)
         for column in source.unit.node.config.schema_columns
     }
+    others: dict[str, None] = {}
     for batch in rejected.letters.batches():
         origins = ",".join(batch["origin"].drop_null().to_pylist())
         for record in orjson.loads(f"[{origins}]"):
-            if not record.keys() <= columns.keys():
-                columns |= dict.fromkeys(record)
-    return list(columns)
+            if not record.keys() <= others.keys():
+                others |= dict.fromkeys(record)
+    told = [name for source in inputs for name in source.inventory.undeclared if name in others]
+    return list(columns | dict.fromkeys(told) | others)
 
 
 def log_unfiled(plan: Plan, rejected: Rejected, observer: Observer) -> None:

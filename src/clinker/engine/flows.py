@@ -47,12 +47,13 @@ class Flows:
 
     def outputs(self) -> list[Written]:
         """All outputs, in the order of the pipeline."""
-        found: list[Written] = []
-        for unit in self._building.plan.graph:
-            planned = self._building.plan.nodes[unit.name]
-            if isinstance(planned, PlannedOutput):
-                found.append(written(self._building, planned, self.read(unit, unit.inputs[0])))
-        return found
+        planned = [self._building.plan.nodes[unit.name] for unit in self._building.plan.graph]
+        return [self.output(node) for node in planned if isinstance(node, PlannedOutput)]
+
+    def output(self, planned: PlannedOutput) -> Written:
+        """What an output writes, rejected records included."""
+        unit = planned.unit
+        return written(self._building, planned, self.read(unit, unit.inputs[0]))
 
     def of(self, name: str) -> Flow:
         """What leaves a node, rejected records included."""

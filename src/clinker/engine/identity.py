@@ -4,16 +4,21 @@ from __future__ import annotations
 
 from clinker.cxl.types import Kind, Type
 from clinker.engine.expressions import Scope, representation
-from clinker.engine.expressions.representation import is_of_kind
+from clinker.engine.expressions.representation import is_of_kind, text_literal
 
 _NUMBERS = Kind.INT | Kind.FLOAT
 _MOMENTS = Kind.DATE | Kind.DATETIME
+_NESTED = Kind.ARRAY | Kind.MAP
+_WHOLE_FLOAT = r'(?<=[\[,:])"(?:-(?=0[.]))?(-?[0-9]+)[.]0"(?!:)'
+"""A whole Float in the text of an array or a map. It is no key, as that has a colon behind it, and
+no part of a text, in which quotation marks follow a backslash."""
 
 
 def identity_sql(scope: Scope, text: str, type_: Type) -> str:
     """A value that is equal for values that count as one; the engine compares the rest alike.
 
-    Of numbers whose kind is known only at run time, 1 and 1.0 are one.
+    Of numbers whose kind is known only at run time, 1 and 1.0 are one, inside of arrays and maps as
+    well; and so are maps whose keys come in another order.
     """
     form = representation(type_)
     if form.element:
@@ -21,12 +26,24 @@ def identity_sql(scope: Scope, text: str, type_: Type) -> str:
         if identity_sql(scope, "x", element) == "x":
             return text
         return scope.over(text, "transform", lambda x: identity_sql(scope, x, element))
-    if not form.is_tagged or not type_.maybe(Kind.FLOAT):
+    if not form.is_tagged or not type_.maybe(Kind.FLOAT | _NESTED):
         return text
     value = scope.bind(text)
-    is_whole = f"{is_of_kind(value, Kind.FLOAT, type_)} and endswith({value}, '.0')"
-    whole = f"if({value} = '-0.0', '0', left({value}, length({value}) - 2))"
-    return f"if({is_whole}, {whole}, {value})"
+    cases: list[str] = []
+    if type_.maybe(_NESTED):
+        cases.append(f"when left({value}, 1) in ('[', '{{') then {_nested_identity(value)}")
+    if type_.maybe(Kind.FLOAT):
+        is_whole = f"{is_of_kind(value, Kind.FLOAT, type_)} and endswith({value}, '.0')"
+        whole = f"if({value} = '-0.0', '0', left({value}, length({value}) - 2))"
+        cases.append(f"when {is_whole} then {whole}")
+    return f"case {' '.join(cases)} else {value} end"
+
+
+def _nested_identity(text: str) -> str:
+    """The identity of a tagged array or map."""
+    whole = f"regexp_replace({text}, {text_literal(_WHOLE_FLOAT)}, {text_literal('$1')})"
+    # A variant has the keys of its objects in order; what is too large for one stays as it is.
+    return f"coalesce(to_json(try_parse_json({whole})), {text})"
 
 
 def order_sql(text: str, type_: Type) -> list[str]:

@@ -374,7 +374,7 @@ def _comparable(scope: Scope, text: str, own: Type, common: Type) -> str:
     if form.kind is Kind.FLOAT:
         value = scope.bind(value)
         return f"if(isnan({value}), null, {value})"
-    return value
+    return identity_sql(scope, value, common)
 
 
 def _first_of_each(flow: Flow, keys: Sequence[str]) -> Flow:

@@ -6,7 +6,8 @@ outputs, and only if somebody wants to read messages of that level.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from typing import TypeAlias
 
 from pyspark.sql import DataFrame
 
@@ -23,12 +24,15 @@ from clinker.engine.building import Building, computed, recast
 from clinker.engine.expressions import Compiler, literal
 from clinker.engine.flow import Flow, quoted
 from clinker.engine.observer import Observer
+from clinker.engine.tracing import ProgramMessages, needs_interpreter, program_messages
 from clinker.formats.dead_letter_file import DeadLetter
 from clinker.frozen import frozen
 from clinker.plan.checks import CHECKED_VALUE
 from clinker.plan.planned import PlannedTransform
 
 _TEXT, _SHOWN, _FIELD = "$text", "$shown", "$field:"
+Reaching: TypeAlias = Callable[[Sequence[typed.Statement]], Flow]
+"""The records that get past these statements, the first of a program."""
 
 
 @frozen(eq=False, kw_only=True)
@@ -55,15 +59,21 @@ def messages_of(
     incoming: Flow,
     outgoing: Flow,
     results: Mapping[typed.Expr, Sql],
-) -> Iterator[RecordMessages]:
+    reaching: Reaching,
+) -> Iterator[RecordMessages | ProgramMessages]:
     """All that a transform says about single records and that somebody wants to read.
 
     `results` are those of its window functions on the incoming records.
     """
     wants = building.observer.wants
-    for statement in planned.program.statements:
+    statements = planned.program.statements
+    if not results and needs_interpreter(planned.program, wants):
+        yield program_messages(building, planned, incoming)
+        statements = ()
+    for number, statement in enumerate(statements):
         if isinstance(statement, typed.Trace) and wants(statement.level):
-            yield _traced(building, planned, incoming, statement, results)
+            reached = reaching(statements[:number])
+            yield _traced(building, planned, reached, statement, results)
     node = planned.unit.node
     assert isinstance(node, TransformNode)
     for directive, condition in zip(node.config.log, planned.log_conditions, strict=True):

@@ -5,10 +5,10 @@ from __future__ import annotations
 import io
 import shutil
 from collections.abc import Iterator, Sequence
-from contextlib import ExitStack
+from contextlib import ExitStack, contextmanager
 from datetime import UTC, datetime
 from operator import itemgetter
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 from tempfile import mkdtemp
 
 import pyarrow as pa
@@ -31,7 +31,7 @@ from clinker.engine.dead_letters import (
     stage_files,
 )
 from clinker.engine.failures import engine_errors
-from clinker.engine.flow import selection
+from clinker.engine.flow import REJECT, quoted, selection
 from clinker.engine.flows import Flows
 from clinker.engine.inputs import SourceInput, open_inputs
 from clinker.engine.logs import announce, tell_errors
@@ -48,6 +48,7 @@ from clinker.engine.report import (
     SourceReport,
     identify,
 )
+from clinker.engine.routes import branch_flow
 from clinker.engine.session import (
     Jvm,
     MemorySampler,
@@ -69,6 +70,8 @@ from clinker.formats.writing import Piece, WriteError, writing_to
 from clinker.frozen import frozen
 from clinker.plan.compile import Plan
 from clinker.plan.graph import Unit
+from clinker.plan.planned import PlannedOutput
+from clinker.plan.reach import reached
 
 
 def run(
@@ -126,6 +129,7 @@ class _Run:
         for warning in (w for source in self.inputs for w in source.inventory.warnings):
             observer.warned(warning)
         self._check_existing_per_file()
+        self._check_written_once()
         self.publication = Publication(self.identity.execution_id)
 
     def run(self, session: Session, memory: MemorySampler) -> RunReport:
@@ -169,7 +173,8 @@ class _Run:
                 self.observer.stage_started(output.unit.name, self._total)
                 table = output.frame.toArrow() if output.is_small else None
                 output = with_record_keys(output, table)
-                collected = self._collected(output, table, cleaning)
+                with _unwritable(output.unit):
+                    collected = self._collected(output, table, cleaning)
                 rejects += collected.rejects
                 staged.append(self._staged(output, collected))
                 self.observer.advanced(collected.records)
@@ -193,9 +198,42 @@ class _Run:
     def _check_existing_per_file(self) -> None:
         """The same for outputs whose files depend on what there is to read."""
         for unit in self._outputs(per_file=True):
-            for source, file in self._file_keys(unit):
-                found = in_the_way(self.plan, unit, self.identity, (self.inputs[source], file))
-                self._refuse(found)
+            for key in self._file_keys(unit):
+                self._refuse(in_the_way(self.plan, unit, self.identity, self._file(key)))
+
+    def _check_written_once(self) -> None:
+        """Whether all files are different ones, which tokens may prevent."""
+        first: dict[Path, tuple[Unit, FileKey]] = {}
+        for unit, key in self._written_files():
+            place = target(self.plan, unit, self.identity, self._file(key))
+            earlier = first.setdefault(place.path.resolve(), (unit, key))
+            if earlier != (unit, key) and place.if_exists != "unique_suffix":
+                raise self._written_twice(place.path, earlier, (unit, key))
+
+    def _written_files(self) -> Iterator[tuple[Unit, FileKey]]:
+        """Every file of every output, in the order in which they are written."""
+        per_file = set(self._outputs(per_file=True))
+        for unit in self.plan.graph:
+            if unit in per_file:
+                yield from ((unit, key) for key in self._file_keys(unit))
+            elif unit.kind == "output":
+                yield unit, ONE_FILE
+
+    def _written_twice(
+        self, path: Path, earlier: tuple[Unit, FileKey], later: tuple[Unit, FileKey]
+    ) -> RunError:
+        (other, other_key), (unit, key) = earlier, later
+        assert isinstance(unit.node, OutputNode)
+        message = f"outputs '{other.name}' and '{unit.name}' would both write '{path}'"
+        help = "give each of them a path of its own"
+        if other is unit:
+            names = [self.inputs[source].files[file].name for source, file in (other_key, key)]
+            message = f"the records of '{names[0]}' and '{names[1]}' would go to one file, '{path}'"
+            help = "give the input files different names, or write them with outputs of their own"
+            if len({PurePosixPath(name).with_suffix("") for name in names}) > 1:
+                help = "use {source_path} instead of {source_file}: it has the directories as well"
+        problem = unit.problem("E322", message, unit.node.config.at("path"), help=help)
+        return RunError(message, Exit.CONFIGURATION, [problem], help)
 
     def _outputs(self, *, per_file: bool) -> Iterator[Unit]:
         for unit in self.plan.graph:
@@ -208,6 +246,9 @@ class _Run:
         for source in self.inputs:
             if source.name in sources:
                 yield from ((source.number, file) for file in range(len(source.files)))
+
+    def _file(self, key: FileKey) -> tuple[SourceInput, int] | None:
+        return None if key == ONE_FILE else (self.inputs[key[0]], key[1])
 
     def _refuse(self, found: Path | None) -> None:
         if found and not self.plan.options.preview:
@@ -240,8 +281,7 @@ class _Run:
             pieces_of.setdefault(key, [])
         before = len(self.publication)
         for key, pieces in sorted(pieces_of.items(), key=itemgetter(0)):
-            file = None if key == ONE_FILE else (self.inputs[key[0]], key[1])
-            place = target(self.plan, output.unit, self.identity, file)
+            place = target(self.plan, output.unit, self.identity, self._file(key))
             assemble(self.publication, place, output.spec, pieces, self.observer.warned)
         return _Staged(output, collected.records, slice(before, len(self.publication)))
 
@@ -267,7 +307,7 @@ class _Run:
             exit_code=Exit.DEAD_LETTERS if rejected.letters else Exit.OK,
             counts=Counts(
                 total=total,
-                ok=total - rejected.records,
+                ok=self._reached(staged, rejected),
                 written=sum(s.records for s in staged),
                 dlq=len(rejected.letters),
             ),
@@ -278,6 +318,11 @@ class _Run:
             peak_rss_bytes=memory.peak_bytes,
             engine=vars(session.facts),
         )
+
+    def _reached(self, staged: Sequence[_Staged], rejected: Rejected) -> int:
+        """How many source records reached an output, or were not rejected if nobody can tell."""
+        found = reached(self.plan.nodes, {each.output.unit.name: each.records for each in staged})
+        return self._total - rejected.records if found is None else found
 
     def _source_report(self, source: SourceInput, rejected: Rejected) -> SourceReport:
         return SourceReport(
@@ -298,14 +343,29 @@ class _Run:
         )
 
 
+@contextmanager
+def _unwritable(unit: Unit) -> Iterator[None]:
+    """Values that the format of an output has no place for are told with the output's own place."""
+    try:
+        yield
+    except WriteError as problem:
+        if problem.code is None:
+            raise
+        assert isinstance(unit.node, OutputNode)
+        message = str(problem)
+        help = "exclude it, emit the parts of it that are needed, or write JSON"
+        found = unit.problem(problem.code, message, unit.node.config.at("type"), help=help)
+        raise RunError(message, Exit.IO, [found], help) from problem
+
+
 def _system_values(plan: Plan, identity: Identity, inputs: Sequence[SourceInput]) -> SystemValues:
     sources = {source.name: source for source in inputs}
     files = {name: [file.name for file in source.files] for name, source in sources.items()}
     return SystemValues(plan, identity, files, lambda name: sources[name].records)
 
 
-def node_frame(plan: Plan, node: str, spark: SparkSession) -> DataFrame:
-    """The records that leave a node, in a session of the caller's."""
+def node_frame(plan: Plan, node: str, port: str | None, spark: SparkSession) -> DataFrame:
+    """The records that leave a node or one of its ports, in a session of the caller's."""
     check_supported(plan)
     stages = Stages()
     identity = identify(plan.options.batch_id)
@@ -314,5 +374,13 @@ def node_frame(plan: Plan, node: str, spark: SparkSession) -> DataFrame:
     # Nobody will run it again.
     every = frozenset(Demand)
     building = Building(plan, adopt(spark).spark, system, stages, Quiet(), every)
-    flow = Flows(building, inputs).of(node)
+    flows = Flows(building, inputs)
+    planned = plan.nodes[node]
+    if isinstance(planned, PlannedOutput):
+        frame = flows.output(planned).frame
+        kept = frame.where(f"{quoted(REJECT)} is null") if REJECT in frame.columns else frame
+        return kept.selectExpr(*selection(column.name for column in plan.projections[node]))
+    flow = flows.of(node)
+    if port is not None:
+        flow = branch_flow(flow, port, carries_rejects=False)
     return flow.without_rejects().frame.selectExpr(*selection(flow.columns))

@@ -15,11 +15,11 @@ from clinker.config.nodes.source import Watermark
 from clinker.cxl.types import Type
 from clinker.engine.building import Building
 from clinker.engine.dead_letters import LATE_RECORD
-from clinker.engine.expressions import Scope, representation
-from clinker.engine.expressions.frames import with_layers
+from clinker.engine.expressions import representation
 from clinker.engine.expressions.representation import text_literal
 from clinker.engine.flow import REJECT, SOURCE, Flow, quoted, selection
-from clinker.engine.rejecting import NO_REJECT, is_kept, reject_sql, unless_rejected
+from clinker.engine.rejecting import is_kept, reject_sql, rejecting
+from clinker.formats.rejecting import CATEGORY_MISSING_REQUIRED, Rejection
 from clinker.plan.graph import Unit
 
 WINDOW = "$window"
@@ -87,9 +87,10 @@ def _microseconds(duration: dt.timedelta | None) -> str:
 
 
 def in_windows(building: Building, unit: Unit, flow: Flow, keys: Sequence[str]) -> Flow:
-    """Each record of such a flow once for every window it counts in, and late ones rejected.
+    """Each record of such a flow once for every window it counts in.
 
-    Sessions are told apart by the columns `keys`. Without an event time a record is in no window.
+    Late records are rejected, and those that have no event time. Sessions are told apart by the
+    columns `keys`.
     """
     node = unit.node
     assert isinstance(node, AggregateNode)
@@ -107,11 +108,12 @@ def in_windows(building: Building, unit: Unit, flow: Flow, keys: Sequence[str]) 
 
 class _Windows:
     def __init__(self, building: Building, unit: Unit, flow: Flow, lateness: str) -> None:
-        self.building = building
         self.unit = unit
         self.lateness = lateness
-        has_time = unless_rejected(f"{quoted(TIME)} is not null", flow.has_rejects)
-        self.flow = flow.with_frame(flow.frame.where(has_time))
+        # Dead letters name what told the windows, not what is computed in them.
+        telling = replace(unit, name=f"time_window:{unit.name}")
+        self.stage = building.stage(telling, None)
+        self.flow = self._with_times(building, flow)
 
     def tumbling(self, size: str) -> Flow:
         time = quoted(TIME)
@@ -158,6 +160,16 @@ class _Windows:
         )
         return self._without_late(self._is_closed(quoted(_END)), quoted(WINDOW), quoted(_END))
 
+    def _with_times(self, building: Building, flow: Flow) -> Flow:
+        """The flow in which records that have no event time are rejected."""
+        reasons = " ".join(
+            f"when {number} then {_timeless_reason(building, self.unit, source)}"
+            for number, source in enumerate(building.system.files)
+            if source in flow.sources
+        )
+        reject = reject_sql(flow, self.stage, f"case {quoted(SOURCE)} {reasons} end")
+        return _marked(flow, rejecting(flow, f"{quoted(TIME)} is null", reject))
+
     def _add(self, *columns: str) -> None:
         self.flow = self.flow.with_frame(self.flow.frame.selectExpr("*", *columns))
 
@@ -169,17 +181,28 @@ class _Windows:
 
         What else is wrong with a late record does not matter.
         """
-        flow, scope = self.flow, Scope()
-        # Dead letters of late records name what closed the window.
-        closing = replace(self.unit, name=f"time_window:{self.unit.name}")
-        stage = self.building.stage(closing, None)
-        reject = reject_sql(flow, stage, _late_reason(self.unit.name, start, end))
-        before = quoted(REJECT) if flow.has_rejects else NO_REJECT
-        mark = f"if({quoted(ARRIVED)} and {is_late}, {reject}, {before})"
-        frame = with_layers(flow.frame, scope.layers(mark))
-        others = [name for name in flow.frame.columns if name != REJECT]
-        frame = frame.selectExpr(*selection(others), f"{mark} as {quoted(REJECT)}")
-        return replace(flow, frame=frame, has_rejects=True)
+        flow = self.flow
+        reject = reject_sql(flow, self.stage, _late_reason(self.unit.name, start, end))
+        return _marked(flow, f"if({quoted(ARRIVED)} and {is_late}, {reject}, {quoted(REJECT)})")
+
+
+def _marked(flow: Flow, mark: str) -> Flow:
+    """The flow with this mark on its rejected records."""
+    others = [name for name in flow.frame.columns if name != REJECT]
+    frame = flow.frame.selectExpr(*selection(others), f"{mark} as {quoted(REJECT)}")
+    return replace(flow, frame=frame, has_rejects=True)
+
+
+def _timeless_reason(building: Building, unit: Unit, source: str) -> str:
+    """The reason of a record without an event time, as a tagged map."""
+    column = _watermark(building, source).column
+    detail = (
+        f"event time column '{column}' has no value: "
+        f"the record is in no time window of '{unit.name}'"
+    )
+    facts = Rejection(CATEGORY_MISSING_REQUIRED, detail, column).facts
+    assert facts
+    return text_literal(facts)
 
 
 def _late_reason(name: str, start: str, end: str) -> str:

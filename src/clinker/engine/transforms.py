@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as f
 
 from clinker.config.nodes import TransformNode
+from clinker.cxl import typed
+from clinker.cxl.sql import Sql
 from clinker.cxl.types import MAP, STRING, Type
 from clinker.engine.analytic_windows import Windowed, windowed
 from clinker.engine.building import Building, computed, recast
@@ -67,7 +70,9 @@ def transform(
     row = compile_row_program(planned.program, compiler, limit, takes_apart=True, apart=apart)
     outgoing = _applied(building, planned, flow, compiler, row, windows)
     leaving = checked(building, planned, outgoing)
-    building.messages.extend(messages_of(building, planned, flow, leaving, compiler.results))
+    reaching = partial(_getting_past, building, planned, flow, compiler.results)
+    said = messages_of(building, planned, flow, leaving, compiler.results, reaching)
+    building.messages.extend(said)
     return leaving
 
 
@@ -129,6 +134,35 @@ def _mark(
         inputs = inputs_sql(fields, read)
     stage = building.stage(planned.unit, explain)
     return reject_sql(flow, stage, inputs)
+
+
+def _getting_past(
+    building: Building,
+    planned: PlannedTransform,
+    flow: Flow,
+    results: Mapping[typed.Expr, Sql],
+    statements: Sequence[typed.Statement],
+) -> Flow:
+    """The records as they came, without those that the first statements drop or fail for."""
+    flow = flow.without_rejects()
+    compiler = building.compiler(planned.unit, flow)
+    compiler.results = results
+    # What a block makes of a record is not seen outside of it.
+    outside = (s for s in statements if not isinstance(s, typed.EmitEach))
+    row = compile_row_program(typed.Program(tuple(outside)), compiler)
+    identities = dict(_identities(flow, compiler, row))
+    used = [*row.texts(), *identities.values()]
+    frame = with_layers(flow.frame, compiler.scope.layers(*used))
+    for number, stage in enumerate(row.stages):
+        if stage.fails:
+            frame = frame.where(f"not coalesce({stage.fails}, false)")
+        if stage.keeps:
+            frame = frame.where(stage.keeps)
+        if stage.distinct:
+            keys = [text for (at, _), text in identities.items() if at == number]
+            frame = _first_of_each(frame, flow, keys, has_rejects=False)
+    kept = frame.selectExpr(*selection(flow.names))
+    return replace(flow, frame=kept, is_ordered=False)
 
 
 # Distinct

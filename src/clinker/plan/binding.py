@@ -54,6 +54,7 @@ from clinker.plan.planned import (
     PlannedState,
     PlannedTransform,
 )
+from clinker.plan.projection import metadata_columns
 from clinker.plan.variables import SCOPES, Registry
 
 CHECKED_TYPES = {
@@ -361,7 +362,8 @@ class _Binder:
                 meta[name] = (meta.get(name, type_) | type_).nullable()
         is_open = any(planned.row.is_open for planned in (first, *others))
         row = Row(columns, is_open)
-        return PlannedMerge(unit=unit, row=row, meta=meta, emitted=first.emitted)
+        emitted = _emitted_by_any((first, *others))
+        return PlannedMerge(unit=unit, row=row, meta=meta, emitted=emitted)
 
     def _combine(self, unit: Unit, node: CombineNode) -> Planned:
         inputs = {e.label: self.upstream(unit, i) for i, e in enumerate(unit.inputs)}
@@ -499,12 +501,15 @@ class _Binder:
         for position, key in enumerate(config.sort_order):
             at = config.at("sort_order", position)
             self.require_field(unit, key.field, upstream.row, at, "sort_order")
+        columns = self._output_columns(unit, node, upstream.row, names, shown)
+        if config.type != "json":
+            self._reject_maps(unit, node, [*columns, *metadata_columns(upstream.meta, node)])
         return PlannedOutput(
             unit=unit,
             row=upstream.row,
             meta=upstream.meta,
             emitted=upstream.emitted,
-            columns=self._output_columns(unit, node, upstream.row, names, shown),
+            columns=columns,
         )
 
     def _require_written(
@@ -537,12 +542,14 @@ class _Binder:
     def _reject_maps(self, unit: Unit, node: OutputNode, columns: Sequence[OutputColumn]) -> None:
         for column in columns:
             if column.type.maybe(Kind.MAP) and column.type.only(Kind.MAP):
+                is_own = column.field in self.upstream(unit).row.columns
+                without = "exclude it" if is_own else "leave it out of 'include_metadata'"
                 self.error(
                     unit,
                     "E078",
                     f"a {node.config.type} file cannot hold '{column.field}', which is a Map",
                     node.config.at("type"),
-                    "exclude it, emit the parts of it that are needed, or write JSON",
+                    f"{without}, emit the parts of it that are needed, or write JSON",
                 )
 
     def _output_columns(
@@ -566,8 +573,6 @@ class _Binder:
                         "give one of them another name, or exclude it",
                     )
                 columns.append(OutputColumn(name, field_, row.columns[field_]))
-        if node.config.type != "json":
-            self._reject_maps(unit, node, columns)
         return tuple(columns)
 
 
@@ -613,6 +618,16 @@ def _emit_names(program: ast.Program, kind: type[ast.Emit] | type[ast.EmitMeta])
                 yield from names(statement.body)
 
     return list(names(program.statements))
+
+
+def _emitted_by_any(inputs: Sequence[Planned]) -> tuple[str, ...] | None:
+    """What merged inputs emitted; of one that nothing was emitted to, all columns count."""
+    if all(planned.emitted is None for planned in inputs):
+        return None
+    names: dict[str, None] = {}
+    for planned in inputs:
+        names |= dict.fromkeys(planned.row.columns if planned.emitted is None else planned.emitted)
+    return tuple(names)
 
 
 def _difference(first: Row, other: Row) -> str | None:

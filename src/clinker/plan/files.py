@@ -235,6 +235,8 @@ def _why_unreadable(path: Path) -> str | None:
         return f"cannot be read: {problem.strerror}"
     if path.is_dir():
         return IS_DIRECTORY
+    if not path.is_file():
+        return "is a pipe or a device, not a file"
     return None if os.access(path, os.R_OK) else "cannot be read: permission denied"
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from clinker.config.nodes import OutputNode
-from clinker.cxl.types import INT
+from clinker.cxl.types import INT, Type
 from clinker.plan.correlation import Correlation
 from clinker.plan.graph import Graph, Unit
 from clinker.plan.planned import OutputColumn, Planned, PlannedOutput
@@ -25,7 +25,7 @@ def plan_projections(
             if unit.node.config.include_correlation_keys:
                 at = _behind_made_columns(columns, graph, nodes, unit)
                 columns[at:at] = _key_columns(correlation, nodes, unit)
-            columns += _metadata_columns(output, unit.node)
+            columns += metadata_columns(output.meta, unit.node)
             found[unit.name] = tuple(columns)
     return found
 
@@ -60,13 +60,10 @@ def _key_columns(
     ]
 
 
-def _metadata_columns(output: PlannedOutput, node: OutputNode) -> list[OutputColumn]:
+def metadata_columns(meta: Mapping[str, Type], node: OutputNode) -> list[OutputColumn]:
+    """The metadata that an output writes, of all that its records carry."""
     chosen = node.config.include_metadata
     if chosen.mode == "none":
         return []
-    keys = output.meta if chosen.mode == "all" else chosen.keys
-    return [
-        OutputColumn(f"meta.{key}", f"$meta.{key}", output.meta[key])
-        for key in keys
-        if key in output.meta
-    ]
+    keys = meta if chosen.mode == "all" else chosen.keys
+    return [OutputColumn(f"meta.{key}", f"$meta.{key}", meta[key]) for key in keys if key in meta]

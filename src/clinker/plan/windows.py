@@ -93,6 +93,8 @@ def _unknown_source(graph: Graph, unit: Unit, name: str, location: Location) -> 
         if isinstance(other.node, SourceNode) and other.scope is unit.scope
     ]
     choice = did_you_mean(name, sources) or f"the sources are: {', '.join(sources)}"
+    if not sources:  # only in a composition: every record of a pipeline comes from a source
+        choice = "a composition looks up its own sources only: add one to it, or use a combine"
     other = graph.units.get(f"{unit.scope.prefix}{name}")
     if other is None:
         message = f"the window looks up records of unknown source '{name}'"

@@ -68,6 +68,7 @@ def test_statements(spark: SparkSession) -> None:
         'trace "a: " + s emit x = 1',
         "trace if 10 / a > 1 then s emit x = 1",
         "distinct by a emit x = 10 / a",
+        "filter a != 1 distinct by any.k emit x = 1",
         "emit x = a distinct filter a > 0 emit y = 10 / a",
         "filter any emit x = 1",
     ]

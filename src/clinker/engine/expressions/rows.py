@@ -237,7 +237,7 @@ class _Rows:
         for key in keys:
             operand, fails = self.compiler.operand(key)
             self._fail(emission, fails, keeps)
-            found.append((operand.text, key.type))
+            found.append((operand.text, operand.type))
         return Distinct(tuple(found))
 
     # emit each

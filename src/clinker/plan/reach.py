@@ -1,0 +1,106 @@
+"""How many source records reached an output, where the numbers of written records tell."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from itertools import combinations
+from typing import TypeAlias
+
+from clinker.config.nodes import CombineNode, RouteNode
+from clinker.cxl.typed import EmitEach
+from clinker.frozen import frozen
+from clinker.plan.graph import Edge, Unit
+from clinker.plan.planned import (
+    Planned,
+    PlannedAggregate,
+    PlannedCombine,
+    PlannedOutput,
+    PlannedTransform,
+)
+
+_MOST_PATHS = 100
+
+Nodes: TypeAlias = Mapping[str, Planned]
+
+
+@frozen
+class _Step:
+    """A node that records pass on their way to an output, and the port they leave it by."""
+
+    unit: Unit
+    port: str | None
+
+
+_Path: TypeAlias = tuple[_Step, ...]
+"""From the source of records to the node an output reads."""
+_Paths: TypeAlias = tuple[_Path, ...]
+
+
+def reached(nodes: Nodes, written: Mapping[str, int]) -> int | None:
+    """How many source records reached an output, given how many each of them wrote.
+
+    None where records cannot be followed: if there may be several of one source record, or one of
+    several.
+    """
+    counts: dict[_Paths, int] = {}
+    for node in nodes.values():
+        if isinstance(node, PlannedOutput):
+            paths = _paths(nodes, node.unit.inputs[0])
+            if paths is None:
+                return None
+            counts[paths] = written[node.name]
+    widest = [own for own in counts if not any(_goes_on(own, o) for o in counts if o != own)]
+    every = [path for paths in widest for path in paths]
+    if len(every) > _MOST_PATHS or not all(_apart(*pair) for pair in combinations(every, 2)):
+        return None
+    return sum(counts[paths] for paths in widest)
+
+
+def _paths(nodes: Nodes, edge: Edge) -> _Paths | None:
+    """The ways records come here; None if one of their nodes does not pass them on one by one."""
+    node = nodes[edge.upstream]
+    if not _passes_single_records(node):
+        return None
+    step = _Step(node.unit, edge.port)
+    found: list[_Path] = []
+    for before in _passed_on(node):
+        paths = _paths(nodes, before)
+        if paths is None or len(found) > _MOST_PATHS:
+            return None
+        found += ((*path, step) for path in paths)
+    return tuple(found) or ((step,),)
+
+
+def _passes_single_records(node: Planned) -> bool:
+    match node:
+        case PlannedAggregate():
+            return False
+        case PlannedTransform(program=program):
+            return not any(isinstance(each, EmitEach) for each in program.every_statement())
+        case Planned(unit=Unit(node=CombineNode() as combine)):
+            return combine.config.match != "all"
+        case _:
+            return True
+
+
+def _passed_on(node: Planned) -> Iterator[Edge]:
+    """The inputs whose records leave the node; a combine only looks at all but one."""
+    for edge in node.unit.inputs:
+        if not isinstance(node, PlannedCombine) or edge.label == node.driver:
+            yield edge
+
+
+def _goes_on(own: _Paths, other: _Paths) -> bool:
+    """Whether all records on their ways have come by one of the others."""
+    return all(any(path[: len(before)] == before for before in other) for path in own)
+
+
+def _apart(one: _Path, other: _Path) -> bool:
+    """Whether no record can take both ways."""
+    for left, right in zip(one, other, strict=False):
+        if left.unit is not right.unit:
+            return left is one[0]
+        if left.port != right.port:
+            route = left.unit.node
+            return isinstance(route, RouteNode) and route.config.mode == "exclusive"
+    return False
