@@ -230,14 +230,28 @@ def test_splitting_is_what_the_rules_say(
 def test_what_stands_in_the_way(tmp_path: Path) -> None:
     (tmp_path / "out.csv").touch()
     (tmp_path / "r_0003.csv").touch()
-    target, split = Target(path=tmp_path / "out.csv"), Split(max_records=1, naming="r_{seq:04}.csv")
+    target, naming = Target(path=tmp_path / "out.csv"), "r_{seq:04}.csv"
     assert existing_file(target, None) == tmp_path / "out.csv"
-    assert existing_file(target, split) == tmp_path / "r_0003.csv"
-    assert existing_file(target, Split(max_records=1)) is None
+    assert existing_file(target, naming) == tmp_path / "r_0003.csv"
+    assert existing_file(target, "{stem}_{seq:04}.{ext}") is None
     assert existing_file(Target(path=tmp_path / "new.csv"), None) is None
     forced = Target(path=tmp_path / "out.csv", if_exists="overwrite")
     assert existing_file(forced, None) is None
-    assert existing_file(forced, split) is None
+    assert existing_file(forced, naming) is None
+
+
+def test_files_that_are_left_from_a_larger_run(tmp_path: Path) -> None:
+    for number in range(1, 5):
+        (tmp_path / f"out_000{number}.csv").touch()
+    columns = records("abc")
+    form = spec(columns, split=Split(max_records=2))
+    target = Target(path=tmp_path / "out.csv", if_exists="overwrite")
+    warnings: list[str] = []
+    with Publication("run") as publication:
+        pieces = [renderer(form).render(batch(columns))]
+        assemble(publication, target, form, pieces, warnings.append)
+    left = [tmp_path / "out_0003.csv", tmp_path / "out_0004.csv"]
+    assert warnings == [f"left from an earlier run that wrote more files: {left[0]}, {left[1]}"]
 
 
 def test_pieces_without_records_are_skipped(tmp_path: Path) -> None:

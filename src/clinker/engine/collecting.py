@@ -10,13 +10,13 @@ from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
-import orjson
 import pyarrow as pa
 import pyarrow.compute as pc
 from pyspark.sql import DataFrame
 
 from clinker.engine.expressions.arrow_map import BatchFunction, map_in_arrow
 from clinker.engine.flow import FILE_SHIFT, POSITION, REJECT, SOURCE
+from clinker.engine.reject_texts import REJECTS, rejects_of
 from clinker.engine.scan import spark_schema
 from clinker.formats.parts import Part, PartWriter
 from clinker.formats.renderer import renderer
@@ -28,15 +28,6 @@ FileKey = tuple[int, int]
 """The number of a source and of one of its files."""
 ONE_FILE: FileKey = (-1, -1)
 
-REJECTS = pa.schema(
-    [
-        (SOURCE, pa.int32()),
-        (POSITION, pa.int64()),
-        ("stage", pa.int32()),
-        ("inputs", pa.string()),
-        ("origin", pa.string()),
-    ]
-)
 _WRITTEN = pa.schema(
     [
         ("partition", pa.int32()),
@@ -66,16 +57,15 @@ class Collected:
         return sum(piece.records for pieces in self.pieces.values() for piece in pieces)
 
 
-def split_off_rejects(table: pa.Table) -> tuple[pa.Table, pa.Table]:
-    """The records in the flow, and the rejected ones."""
+def split_off_rejects(table: pa.Table) -> tuple[pa.Table, list[str]]:
+    """The records in the flow, and what is told of the rejected ones."""
     if REJECT not in table.column_names:
-        return table, REJECTS.empty_table()
+        return table, []
     reject = table.column(REJECT)
     if reject.null_count == len(table):
-        return table, REJECTS.empty_table()
-    told = orjson.loads(f"[{','.join(reject.drop_null().to_pylist())}]")
-    rejects = {name: [facts.get(name) for facts in told] for name in REJECTS.names}
-    return table.drop_columns(REJECT).filter(pc.is_null(reject)), pa.table(rejects, REJECTS)
+        return table, []
+    kept = table.drop_columns(REJECT).filter(pc.is_null(reject))
+    return kept, reject.drop_null().to_pylist()
 
 
 def by_file(table: pa.Table) -> Iterator[tuple[FileKey, pa.Table]]:
@@ -97,7 +87,7 @@ def collect_here(table: pa.Table, spec: WriteSpec, *, per_file: bool) -> Collect
         key: list[Piece](render_all(form, _written_columns(part, spec).to_batches()))
         for key, part in parts
     }
-    return Collected(pieces, [rejects] if len(rejects) else [])
+    return Collected(pieces, [rejects_of(rejects)] if rejects else [])
 
 
 def collect_in_parts(
@@ -173,12 +163,11 @@ class _Task:
         self.partition = partition
         self._per_file = per_file
         self._writers: dict[FileKey, PartWriter] = {}
-        self._rejects: list[pa.Table] = []
+        self._rejects: list[str] = []
 
     def take(self, batch: pa.RecordBatch) -> None:
         kept, rejects = split_off_rejects(pa.Table.from_batches([batch]))
-        if len(rejects):
-            self._rejects.append(rejects)
+        self._rejects += rejects
         for key, part in by_file(kept) if self._per_file else [(ONE_FILE, kept)]:
             if key not in self._writers:
                 self._writers[key] = PartWriter(self._directory, self._spec, self.partition)
@@ -211,8 +200,7 @@ class _Task:
             path.open("xb") as file,
             pa.ipc.new_file(file, REJECTS) as writer,
         ):
-            for table in self._rejects:
-                writer.write_table(table)
+            writer.write_table(rejects_of(self._rejects))
         return str(path)
 
     def abandon(self) -> None:

@@ -20,10 +20,10 @@ from clinker.cxl.tagged import decode
 from clinker.cxl.values import Value, text_of
 from clinker.diagnostics import Diagnostic, Label, Location
 from clinker.engine.carried import carried_leaves, is_carried
-from clinker.engine.collecting import REJECTS
 from clinker.engine.flow import FILE_SHIFT, POSITION, SOURCE, WIDENED
 from clinker.engine.inputs import SourceInput
 from clinker.engine.observer import Observer
+from clinker.engine.reject_texts import REJECTS
 from clinker.engine.report import Counts, DeadLetterFile, Exit, RunError
 from clinker.engine.stages import Demand, Reason, RunAgain, Stage, Stages
 from clinker.formats.dead_letter_file import (

@@ -1,10 +1,9 @@
-"""Outputs: what of a flow is written, where, and in which form."""
+"""Outputs: what of a flow is written, and in which form."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from pathlib import Path, PurePosixPath
 
 from pyspark.sql import DataFrame
 
@@ -13,6 +12,7 @@ from clinker.config.nodes import OutputNode
 from clinker.config.nodes.output import CsvOutput, JsonOutput, OutputConfig
 from clinker.cxl.types import ANY, STRING, Type
 from clinker.engine.building import Building, computed, field_sql
+from clinker.engine.destinations import is_per_file
 from clinker.engine.expressions import Scope
 from clinker.engine.flow import (
     META,
@@ -24,42 +24,16 @@ from clinker.engine.flow import (
     quoted,
     widened_column,
 )
-from clinker.engine.inputs import SourceInput
 from clinker.engine.ordering import sort_sql
+from clinker.engine.reject_texts import reject_text_sql
 from clinker.engine.rejecting import unless_rejected
-from clinker.engine.report import Exit, Identity, RunError
-from clinker.formats.assembly import existing_file
-from clinker.formats.publication import Target
+from clinker.engine.report import Exit, RunError
 from clinker.formats.writing import OutputColumn, Split, Widened, WriteSpec
 from clinker.frozen import frozen
-from clinker.plan.compile import Plan
 from clinker.plan.graph import Unit
-from clinker.plan.paths import (
-    PathValues,
-    known_values,
-    pipeline_hash,
-    render,
-    resolve,
-    timestamp,
-    violation,
-)
-from clinker.plan.planned import PlannedAggregate, PlannedCombine, PlannedOutput, PlannedSource
+from clinker.plan.planned import PlannedOutput
 
-_PER_FILE = ("source_file", "source_path")
-_NO_FILE = "merged"
-"""What names the file of records that come from no single file, such as groups."""
 _GROUP_KEY = "$group_key"
-
-
-_PLACE = (SOURCE, POSITION)
-_REJECT_AND_PLACE = (
-    f"if({quoted(REJECT)} is null, null, to_json(named_struct("
-    + ", ".join(f"'{name}', {quoted(name)}" for name in _PLACE)
-    + "".join(f", '{name}', {quoted(REJECT)}.{name}" for name in ("stage", "inputs", "origin"))
-    + ")))"
-)
-"""What is told of a rejected record; of others, not even where they come from. It is a text, as to
-Spark a struct in which all is null costs as much as several columns."""
 
 
 @frozen(eq=False, kw_only=True)
@@ -111,7 +85,7 @@ def written(building: Building, planned: PlannedOutput, flow: Flow) -> Written:
     if per_file or not texts:  # records without any column could not be counted
         texts += [(SOURCE, quoted(SOURCE)), (POSITION, quoted(POSITION))]
     if ordered.has_rejects:
-        texts.append((REJECT, _REJECT_AND_PLACE))
+        texts.append((REJECT, reject_text_sql()))
     return Written(
         unit=planned.unit,
         frame=computed(ordered.frame, scope, texts),
@@ -148,7 +122,7 @@ def _sorted(flow: Flow, keys: Sequence[SortKey]) -> Flow:
 
 def _split(config: OutputConfig, columns: Mapping[str, Type]) -> Split | None:
     split = config.split
-    if split is None or (split.max_records is None and split.max_bytes is None):
+    if split is None or not split.has_limit:
         return None
     key = None
     if split.group_key:
@@ -191,83 +165,3 @@ def _spec(
                 preserve_nulls=config.preserve_nulls,
             )
     raise RunError(f"writing {config.type} files is not supported yet", Exit.CONFIGURATION)
-
-
-# Files
-
-
-def is_per_file(config: OutputConfig) -> bool:
-    """Whether an output writes a file for each input file."""
-    return any(token.name in _PER_FILE for token in config.path.tokens)
-
-
-def record_sources(plan: Plan, unit: Unit) -> set[str]:
-    """The sources whose records reach an output as records of their own files."""
-    node = plan.nodes[unit.name]
-    if isinstance(node, PlannedSource):
-        return {unit.name}
-    if isinstance(node, PlannedAggregate):
-        return set()
-    edges = unit.inputs
-    if isinstance(node, PlannedCombine):
-        edges = tuple(edge for edge in edges if edge.label == node.driver)
-    return {
-        name for edge in edges for name in record_sources(plan, plan.graph.units[edge.upstream])
-    }
-
-
-def in_the_way(
-    plan: Plan, unit: Unit, identity: Identity, file: tuple[SourceInput, int] | None = None
-) -> Path | None:
-    """A file that exists where the output, or its part for one input file, must not replace any."""
-    assert isinstance(unit.node, OutputNode)
-    return existing_file(target(plan, unit, identity, file), _split(unit.node.config, {}))
-
-
-def target(
-    plan: Plan, unit: Unit, identity: Identity, file: tuple[SourceInput, int] | None = None
-) -> Target:
-    """The file that an output writes; with `file`, that for the records of one input file."""
-    assert isinstance(unit.node, OutputNode)
-    config = unit.node.config
-    path = render(config.path, _path_values(plan, unit, identity, file))
-    problem = violation(path, plan.options.base_dir, plan.options.allow_absolute_paths)
-    if problem:
-        raise RunError(problem.message, Exit.CONFIGURATION, help=problem.help)
-    if_exists = config.if_exists
-    if if_exists == "error" and plan.options.force:
-        if_exists = "overwrite"
-    return Target(
-        path=resolve(path, plan.options.base_dir),
-        if_exists=if_exists,
-        unique_suffix_width=config.unique_suffix_width,
-        meta=_meta(plan, unit, identity) if config.write_meta else None,
-    )
-
-
-def _path_values(
-    plan: Plan, unit: Unit, identity: Identity, file: tuple[SourceInput, int] | None
-) -> PathValues:
-    values = replace(
-        known_values(plan.graph, unit, plan.options, plan.channel),
-        pipeline_hash=pipeline_hash(plan.text),
-        timestamp=timestamp(identity.started),
-        execution_id=identity.execution_id,
-        batch_id=identity.batch_id,
-    )
-    if file is None:
-        return replace(values, source_file=_NO_FILE, source_path=_NO_FILE)
-    source, number = file
-    name = PurePosixPath(source.files[number].name)
-    return replace(values, source_file=name.stem, source_path=str(name.with_suffix("")))
-
-
-def _meta(plan: Plan, unit: Unit, identity: Identity) -> Mapping[str, object]:
-    return {
-        "pipeline": plan.pipeline.pipeline.name,
-        "output": unit.name,
-        "execution_id": identity.execution_id,
-        "batch_id": identity.batch_id,
-        "started_at": identity.started.isoformat(),
-        "pipeline_hash": pipeline_hash(plan.text),
-    }

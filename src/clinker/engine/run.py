@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from datetime import UTC, datetime
 from operator import itemgetter
-from pathlib import Path, PurePosixPath
+from pathlib import Path
 from tempfile import mkdtemp
 
 import pyarrow as pa
@@ -17,7 +17,6 @@ from pyspark.sql import DataFrame, SparkSession
 from clinker.config.nodes import OutputNode
 from clinker.engine.building import Building
 from clinker.engine.collecting import (
-    ONE_FILE,
     Collected,
     FileKey,
     collect_here,
@@ -30,13 +29,14 @@ from clinker.engine.dead_letters import (
     log_unfiled,
     stage_files,
 )
+from clinker.engine.destinations import Destinations, check_existing
 from clinker.engine.failures import engine_errors
 from clinker.engine.flow import REJECT, quoted, selection
 from clinker.engine.flows import Flows
 from clinker.engine.inputs import SourceInput, open_inputs
 from clinker.engine.logs import announce, tell_errors
 from clinker.engine.observer import Observer, Quiet
-from clinker.engine.outputs import Written, in_the_way, is_per_file, record_sources, target
+from clinker.engine.outputs import Written
 from clinker.engine.report import (
     Counts,
     DeadLetterFile,
@@ -123,13 +123,13 @@ class _Run:
         self.identity = identify(plan.options.batch_id)
         observer.began(self.identity)
         check_supported(plan)
-        self._check_existing()
+        check_existing(plan, self.identity)
         self.stages = Stages()
         self.inputs = open_inputs(plan, self.identity, self.stages)
         for warning in (w for source in self.inputs for w in source.inventory.warnings):
             observer.warned(warning)
-        self._check_existing_per_file()
-        self._check_written_once()
+        self.destinations = Destinations(plan, self.identity, self.inputs)
+        self.destinations.check()
         self.publication = Publication(self.identity.execution_id)
 
     def run(self, session: Session, memory: MemorySampler) -> RunReport:
@@ -190,71 +190,6 @@ class _Run:
     def _total(self) -> int:
         return sum(source.records for source in self.inputs)
 
-    def _check_existing(self) -> None:
-        """Whether files are in the way of this run, before anything is read."""
-        for unit in self._outputs(per_file=False):
-            self._refuse(in_the_way(self.plan, unit, self.identity))
-
-    def _check_existing_per_file(self) -> None:
-        """The same for outputs whose files depend on what there is to read."""
-        for unit in self._outputs(per_file=True):
-            for key in self._file_keys(unit):
-                self._refuse(in_the_way(self.plan, unit, self.identity, self._file(key)))
-
-    def _check_written_once(self) -> None:
-        """Whether all files are different ones, which tokens may prevent."""
-        first: dict[Path, tuple[Unit, FileKey]] = {}
-        for unit, key in self._written_files():
-            place = target(self.plan, unit, self.identity, self._file(key))
-            earlier = first.setdefault(place.path.resolve(), (unit, key))
-            if earlier != (unit, key) and place.if_exists != "unique_suffix":
-                raise self._written_twice(place.path, earlier, (unit, key))
-
-    def _written_files(self) -> Iterator[tuple[Unit, FileKey]]:
-        """Every file of every output, in the order in which they are written."""
-        per_file = set(self._outputs(per_file=True))
-        for unit in self.plan.graph:
-            if unit in per_file:
-                yield from ((unit, key) for key in self._file_keys(unit))
-            elif unit.kind == "output":
-                yield unit, ONE_FILE
-
-    def _written_twice(
-        self, path: Path, earlier: tuple[Unit, FileKey], later: tuple[Unit, FileKey]
-    ) -> RunError:
-        (other, other_key), (unit, key) = earlier, later
-        assert isinstance(unit.node, OutputNode)
-        message = f"outputs '{other.name}' and '{unit.name}' would both write '{path}'"
-        help = "give each of them a path of its own"
-        if other is unit:
-            names = [self.inputs[source].files[file].name for source, file in (other_key, key)]
-            message = f"the records of '{names[0]}' and '{names[1]}' would go to one file, '{path}'"
-            help = "give the input files different names, or write them with outputs of their own"
-            if len({PurePosixPath(name).with_suffix("") for name in names}) > 1:
-                help = "use {source_path} instead of {source_file}: it has the directories as well"
-        problem = unit.problem("E322", message, unit.node.config.at("path"), help=help)
-        return RunError(message, Exit.CONFIGURATION, [problem], help)
-
-    def _outputs(self, *, per_file: bool) -> Iterator[Unit]:
-        for unit in self.plan.graph:
-            if isinstance(unit.node, OutputNode) and is_per_file(unit.node.config) == per_file:
-                yield unit
-
-    def _file_keys(self, unit: Unit) -> Iterator[FileKey]:
-        """The input files for each of which an output writes one."""
-        sources = record_sources(self.plan, unit)
-        for source in self.inputs:
-            if source.name in sources:
-                yield from ((source.number, file) for file in range(len(source.files)))
-
-    def _file(self, key: FileKey) -> tuple[SourceInput, int] | None:
-        return None if key == ONE_FILE else (self.inputs[key[0]], key[1])
-
-    def _refuse(self, found: Path | None) -> None:
-        if found and not self.plan.options.preview:
-            help = "use --force to overwrite it, or set 'if_exists' of the output"
-            raise RunError(f"'{found}' exists already", Exit.IO, help=help)
-
     def _collected(self, output: Written, table: pa.Table | None, cleaning: ExitStack) -> Collected:
         if table is not None:
             return collect_here(table, output.spec, per_file=output.per_file)
@@ -264,7 +199,7 @@ class _Run:
 
     def _parts_directory(self, output: Written) -> Path:
         """Where the workers write: beside the output, on the volume it goes to."""
-        beside = target(self.plan, output.unit, self.identity).path.parent
+        beside = self.destinations.target(output.unit).path.parent
         while not beside.is_dir():
             beside = beside.parent
         with writing_to(beside):
@@ -277,12 +212,12 @@ class _Run:
             write_document(content, renderer(output.spec), every)
             return _Staged(output, collected.records, slice(0), content.getvalue())
         pieces_of = dict[FileKey, Sequence[Piece]](collected.pieces)
-        for key in self._file_keys(output.unit) if output.per_file else [ONE_FILE]:
+        for key in self.destinations.keys(output.unit):
             pieces_of.setdefault(key, [])
         before = len(self.publication)
         for key, pieces in sorted(pieces_of.items(), key=itemgetter(0)):
-            place = target(self.plan, output.unit, self.identity, self._file(key))
-            assemble(self.publication, place, output.spec, pieces, self.observer.warned)
+            target = self.destinations.target(output.unit, key)
+            assemble(self.publication, target, output.spec, pieces, self.observer.warned)
         return _Staged(output, collected.records, slice(before, len(self.publication)))
 
     # Publishing

@@ -36,12 +36,15 @@ def assemble(
         return files.records
 
 
-def existing_file(target: Target, split: Split | None) -> Path | None:
-    """A file that stands in the way of an output that must not replace any."""
+def existing_file(target: Target, naming: str | None) -> Path | None:
+    """A file that stands in the way of an output that must not replace any.
+
+    With `naming` it is split into files of such names.
+    """
     if target.if_exists != "error":
         return None
-    if split is not None:
-        return next(existing_split_files(target.path, split.naming), None)
+    if naming is not None:
+        return next(existing_split_files(target.path, naming), None)
     return target.path if os.path.lexists(target.path) else None
 
 
@@ -73,6 +76,7 @@ class _SplitFiles:
         self._form = renderer(spec)
         self._has_header = spec.format == "csv"
         self._split = split
+        self._warn = warn
         self._groups = _Groups(target.path, split, warn) if split.group_key else None
         self._number = 0
         self._open = ExitStack()
@@ -116,6 +120,18 @@ class _SplitFiles:
             self._open.close()
         else:
             self._end(self._file)
+        self._warn_of_others()
+
+    def _warn_of_others(self) -> None:
+        """Files of an earlier run that wrote more of them would be taken for some of this one."""
+        if self._target.if_exists != "overwrite":
+            return
+        path, naming = self._target.path, self._split.naming
+        written = {split_path(path, naming, number + 1) for number in range(self._number)}
+        others = [file for file in existing_split_files(path, naming) if file not in written]
+        if others:
+            names = ", ".join(map(str, others))
+            self._warn(f"left from an earlier run that wrote more files: {names}")
 
     def _full_at(self, file: StagedFile, begin: int, starts: Offsets, ends: Offsets) -> int:
         """The first record, from `begin`, before which the file has reached a limit."""

@@ -41,8 +41,12 @@ class Split(Model):
     repeat_header: bool = True
     oversize_group: Literal["warn", "error", "allow"] = "warn"
 
+    @property
+    def has_limit(self) -> bool:
+        return self.max_records is not None or self.max_bytes is not None
+
     def check(self) -> Iterator[Diagnostic]:
-        if self.max_records is None and self.max_bytes is None:
+        if not self.has_limit:
             yield self.problem(
                 "W013",
                 "'split' has no effect without a limit",
