@@ -57,6 +57,7 @@ from clinker.engine.session import (
     open_session,
     start_jvm,
 )
+from clinker.engine.session.batches import limit_batches
 from clinker.engine.session.session import Session
 from clinker.engine.stages import Demand, RunAgain, Stages
 from clinker.engine.supported import check_supported
@@ -70,6 +71,7 @@ from clinker.formats.writing import Piece, WriteError, writing_to
 from clinker.frozen import frozen
 from clinker.plan.compile import Plan
 from clinker.plan.graph import Unit
+from clinker.plan.growth import may_outgrow_sources
 from clinker.plan.planned import PlannedOutput
 from clinker.plan.reach import reached
 
@@ -134,6 +136,7 @@ class _Run:
 
     def run(self, session: Session, memory: MemorySampler) -> RunReport:
         try:
+            limit_batches(session.spark, self._largest_record())
             with self.publication:
                 staged, rejected = self._computed_with_care(session.spark)
                 return self._published(session, memory, staged, rejected)
@@ -143,6 +146,13 @@ class _Run:
             raise RunError(str(problem), Exit.IO) from problem
 
     # Computing
+
+    def _largest_record(self) -> int | None:
+        """How many bytes a record may have, if that is known."""
+        sizes = [source.inventory.largest_record for source in self.inputs]
+        if None in sizes or may_outgrow_sources(self.plan.nodes.values()):
+            return None
+        return sum(filter(None, sizes))
 
     def _computed_with_care(self, spark: SparkSession) -> tuple[list[_Staged], Rejected]:
         """All outputs written aside, and the rejected records, with as much care as they demand."""

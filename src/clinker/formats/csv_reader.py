@@ -61,6 +61,7 @@ def take_inventory(
         layouts=tuple(FileLayout(survey.header) for survey in surveys),
         splits=tuple(split for survey in surveys for split in survey.splits),
         task_bytes=split_bytes,
+        largest_record=max((survey.largest_record for survey in surveys), default=0),
         warnings=tuple(_warnings(spec, files, [survey.header for survey in surveys])),
     )
 
@@ -71,6 +72,7 @@ class _Survey:
 
     header: tuple[str, ...]
     splits: tuple[Split, ...]
+    largest_record: int = 0
 
 
 def _survey(file: InputFile, dialect: CsvDialect, split_bytes: int) -> _Survey:
@@ -79,9 +81,9 @@ def _survey(file: InputFile, dialect: CsvDialect, split_bytes: int) -> _Survey:
     head = b""
     start = None
     cuts: list[tuple[int, int]] = []
-    ended = 0
+    ended = largest = 0
     with opened(file.path) as stream:
-        begin = offset = text_start(stream, file.path, dialect.encoding)
+        begin = offset = last_end = text_start(stream, file.path, dialect.encoding)
         for block in reader.blocks(stream, begin, file.size, file.path):
             ends = scanner.record_ends(block)
             if start is None:
@@ -94,6 +96,10 @@ def _survey(file: InputFile, dialect: CsvDialect, split_bytes: int) -> _Survey:
                 if at == len(ends):
                     break
                 cuts.append((offset + int(ends[at]) + 1, ended + at + 1))
+            if len(ends):
+                sizes = np.diff(ends, prepend=last_end - offset)
+                largest = max(largest, int(sizes.max()))
+                last_end = offset + int(ends[-1])
             ended += len(ends)
             offset += len(block)
     if scanner.in_quotes:
@@ -107,7 +113,8 @@ def _survey(file: InputFile, dialect: CsvDialect, split_bytes: int) -> _Survey:
         start = file.size if dialect.has_header else begin
     if not reader.keeps_positions:
         start = begin
-    return _Survey(header, tuple(_splits(file, start, cuts, total, dialect.has_header)))
+    splits = _splits(file, start, cuts, total, dialect.has_header)
+    return _Survey(header, tuple(splits), max(largest, offset - last_end))
 
 
 def _splits(

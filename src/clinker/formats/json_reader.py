@@ -75,6 +75,7 @@ def take_inventory(
         layouts=tuple(FileLayout(form=survey.form) for survey in surveys),
         splits=tuple(split for survey in surveys for split in survey.splits),
         task_bytes=split_bytes,
+        largest_record=_largest(surveys),
         members=guesses.types(),
         warnings=tuple(keys.warnings()),
     )
@@ -86,6 +87,13 @@ class _Survey:
 
     form: JsonForm | None
     splits: tuple[Split, ...]
+    largest_record: int | None = None
+    """None if it is not NDJSON."""
+
+
+def _largest(surveys: Sequence[_Survey]) -> int | None:
+    sizes = [survey.largest_record for survey in surveys if survey.splits]
+    return None if None in sizes else max(filter(None, sizes), default=0)
 
 
 class _Looking(Protocol):
@@ -155,7 +163,9 @@ def _survey(
         if form is None:
             return _Survey(None, ())
         if form == "ndjson":
-            return _Survey(form, tuple(_cut(stream, spec, file, start, split_bytes, looking)))
+            lines = _Lines()
+            splits = tuple(_cut(stream, spec, file, start, split_bytes, lines, looking))
+            return _Survey(form, splits, lines.longest)
         for block in _blocks_of_lines(stream, start):
             for each in looking:
                 each.look(block)
@@ -177,6 +187,7 @@ def _cut(
     file: InputFile,
     start: int,
     split_bytes: int,
+    lines: _Lines,
     looking: Sequence[_Looking],
 ) -> Iterator[Split]:
     """Ranges of whole lines, each with the number of its first record."""
@@ -185,13 +196,13 @@ def _cut(
     target = start + split_bytes
     first_row = row = 1
     for block in _blocks_of_lines(stream, start):
-        for each in looking:
+        for each in (lines, *looking):
             each.look(block)
         if unfold:
             records = line_records(block, offset, file.path)
             row += sum(1 for record in records for _ in unfold(record))
         else:
-            row += _filled_lines(block)
+            row = 1 + lines.filled
         offset += len(block)
         if offset >= target:
             yield Split(file, begin, offset, first_row, row - first_row)
@@ -214,16 +225,22 @@ def _blocks_of_lines(stream: BinaryIO, start: int) -> Iterator[bytes]:
         yield rest
 
 
-def _filled_lines(block: bytes) -> int:
-    """How many lines are not blank."""
-    codes = np.frombuffer(block, np.uint8)
-    ends = np.flatnonzero(codes == _LF)
-    starts = np.concatenate([[0], ends + 1])
-    starts = starts[starts < len(codes)]
-    # Few lines begin with a blank, so each of these may be looked at.
-    doubtful = np.flatnonzero(codes[starts] <= _BLANK)
-    blank = sum(1 for at in doubtful if not _line_at(block, int(starts[at])).strip())
-    return len(starts) - blank
+class _Lines:
+    """Looks how many lines are not blank, and how long they are."""
+
+    def __init__(self) -> None:
+        self.filled = self.longest = 0
+
+    def look(self, text: bytes) -> None:
+        codes = np.frombuffer(text, np.uint8)
+        ends = np.flatnonzero(codes == _LF)
+        starts = np.concatenate([[0], ends + 1])
+        starts = starts[starts < len(codes)]
+        self.longest = max(self.longest, int(np.diff(starts, append=len(codes)).max()))
+        # Few lines begin with a blank, so each of these may be looked at.
+        doubtful = np.flatnonzero(codes[starts] <= _BLANK)
+        blank = sum(1 for at in doubtful if not _line_at(text, int(starts[at])).strip())
+        self.filled += len(starts) - blank
 
 
 def _line_at(block: bytes, start: int) -> bytes:

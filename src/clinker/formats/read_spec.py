@@ -176,6 +176,8 @@ class Inventory:
     """In the order of files and records."""
     task_bytes: int
     """How much one task should read."""
+    largest_record: int | None = None
+    """How many bytes the longest record has in its file; None where only parsing can tell."""
     members: Mapping[str, MemberTypes] = field(default_factory=dict)
     """The arrays that are taken apart."""
     warnings: tuple[str, ...] = field(default=())
