@@ -352,6 +352,34 @@ def test_record_ends_do_not_depend_on_blocks(text: str, cuts: list[int]) -> None
     assert [row for piece in pieces for row in _rows(piece)[0]] == rows
 
 
+@settings(max_examples=400)
+@given(_BODY, st.lists(st.integers(0, 60), max_size=6))
+@example("x\ny\n\nz", [2, 4, 5])
+@example('x\n"y\nz"\n', [3, 4, 5])
+def test_skimming_counts_the_records_that_scanning_finds(text: str, cuts: list[int]) -> None:
+    content = text.encode()
+    skimming, scanning = (RecordScanner(ord(","), ord('"')) for _ in range(2))
+    bounds = [0, *sorted(min(cut, len(content)) for cut in cuts), len(content)]
+    for start, end in pairwise(bounds):
+        block = content[start:end]
+        found = skimming.skim(block)
+        if found is None:
+            found = len(skimming.record_ends(block))
+        assert found == len(scanning.record_ends(block))
+    assert skimming.in_quotes == scanning.in_quotes
+    assert skimming.in_record == scanning.in_record
+
+
+def test_the_size_of_records_is_that_of_the_largest_ones(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(encodings, "BLOCK_BYTES", 10)
+    spec = spec_of(CsvDialect(), _TEXT)
+    content = b"a,b\n1,2\n3,4\n" + b"x" * 40 + b",5\n6,7\n"
+    inventory = inventory_of(tmp_path, spec, b"a,b\n1,2\n", content)
+    assert inventory.record_bytes == 20, "the large one ends in a block with a small one"
+
+
 @settings(max_examples=300)
 @given(_BODY, st.integers(1, 30), st.booleans(), st.sampled_from(["utf-8", "utf-16"]))
 @example('1\n2,"a\n,b"\n\n3\r\n\r\n4,5,6\n"7', 3, True, "utf-8")

@@ -136,7 +136,7 @@ class _Run:
 
     def run(self, session: Session, memory: MemorySampler) -> RunReport:
         try:
-            limit_batches(session.spark, self._largest_record())
+            limit_batches(session.spark, self._record_bytes())
             with self.publication:
                 staged, rejected = self._computed_with_care(session.spark)
                 return self._published(session, memory, staged, rejected)
@@ -147,9 +147,9 @@ class _Run:
 
     # Computing
 
-    def _largest_record(self) -> int | None:
-        """How many bytes a record may have, if that is known."""
-        sizes = [source.inventory.largest_record for source in self.inputs]
+    def _record_bytes(self) -> int | None:
+        """How large records are at most, if that is known; of many, the average counts."""
+        sizes = [source.inventory.record_bytes for source in self.inputs]
         if None in sizes or may_outgrow_sources(self.plan.nodes.values()):
             return None
         return sum(filter(None, sizes))

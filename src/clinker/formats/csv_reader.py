@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import pairwise
 
 import numpy as np
@@ -26,6 +26,7 @@ from clinker.formats.read_spec import (
     arrow_type,
     delivered_schema,
 )
+from clinker.formats.record_sizes import RecordSizes
 from clinker.formats.rejecting import (
     Rejection,
     assemble,
@@ -61,7 +62,7 @@ def take_inventory(
         layouts=tuple(FileLayout(survey.header) for survey in surveys),
         splits=tuple(split for survey in surveys for split in survey.splits),
         task_bytes=split_bytes,
-        largest_record=max((survey.largest_record for survey in surveys), default=0),
+        record_bytes=max((survey.record_bytes for survey in surveys), default=0),
         warnings=tuple(_warnings(spec, files, [survey.header for survey in surveys])),
     )
 
@@ -72,49 +73,93 @@ class _Survey:
 
     header: tuple[str, ...]
     splits: tuple[Split, ...]
-    largest_record: int = 0
+    record_bytes: int = 0
 
 
 def _survey(file: InputFile, dialect: CsvDialect, split_bytes: int) -> _Survey:
     reader = CellReader(dialect)
-    scanner = reader.scanner()
-    head = b""
-    start = None
-    cuts: list[tuple[int, int]] = []
-    ended = largest = 0
+    found = _Surveyor(reader, dialect.has_header, split_bytes)
     with opened(file.path) as stream:
-        begin = offset = last_end = text_start(stream, file.path, dialect.encoding)
-        for block in reader.blocks(stream, begin, file.size, file.path):
-            ends = scanner.record_ends(block)
-            if start is None:
-                head += block[: ends[0] + 1] if len(ends) else block
-                if len(ends):
-                    start = offset + int(ends[0]) + 1 if dialect.has_header else begin
-            while reader.keeps_positions and start is not None:
-                target = (cuts[-1][0] if cuts else start) + split_bytes
-                at = int(np.searchsorted(ends, target - offset - 1))
-                if at == len(ends):
-                    break
-                cuts.append((offset + int(ends[at]) + 1, ended + at + 1))
-            if len(ends):
-                sizes = np.diff(ends, prepend=last_end - offset)
-                largest = max(largest, int(sizes.max()))
-                last_end = offset + int(ends[-1])
-            ended += len(ends)
-            offset += len(block)
-    if scanner.in_quotes:
-        raise _unclosed(file, dialect, ended)
-    total = ended + scanner.in_record
-    first = reader.first_row(head)
+        begin = text_start(stream, file.path, dialect.encoding)
+        found.look_through(reader.blocks(stream, begin, file.size, file.path), begin)
+    if found.is_in_quotes:
+        raise _unclosed(file, dialect, found.ended)
+    first = reader.first_row(found.head)
     if not first:
         return _empty(file, dialect)
     header = first if dialect.has_header else tuple(f"col_{at}" for at in range(len(first)))
+    start = found.start
     if start is None:
         start = file.size if dialect.has_header else begin
     if not reader.keeps_positions:
         start = begin
-    splits = _splits(file, start, cuts, total, dialect.has_header)
-    return _Survey(header, tuple(splits), max(largest, offset - last_end))
+    splits = _splits(file, start, found.cuts, found.total, dialect.has_header)
+    return _Survey(header, tuple(splits), found.sizes.largest or file.size)
+
+
+class _Surveyor:
+    """Looks through a file for its first record, and for places between records to cut it."""
+
+    def __init__(self, reader: CellReader, has_header: bool, split_bytes: int) -> None:
+        self._scanner = reader.scanner()
+        self._has_header = has_header
+        self._split_bytes = split_bytes if reader.keeps_positions else None
+        self._target: int | None = None
+        """Where a cut is due."""
+        self._offset = 0
+        self.head = b""
+        self.start: int | None = None
+        """Where the records begin, behind the header if there is one."""
+        self.cuts: list[tuple[int, int]] = []
+        """Places, and how many records end before each, the header included."""
+        self.ended = 0
+        self.sizes = RecordSizes()
+
+    @property
+    def is_in_quotes(self) -> bool:
+        return self._scanner.in_quotes
+
+    @property
+    def total(self) -> int:
+        return self.ended + self._scanner.in_record
+
+    def look_through(self, blocks: Iterable[bytes], begin: int) -> None:
+        self._offset = begin
+        for block in blocks:
+            records = self._skimmed(block)
+            if records is None:
+                records = self._scanned(block, begin)
+            self.sizes.add(len(block), records)
+            self.ended += records
+            self._offset += len(block)
+
+    def _skimmed(self, block: bytes) -> int | None:
+        """How many records end in a block; None if one has to know where."""
+        is_due = self._target is not None and self._target <= self._offset + len(block)
+        return None if self.start is None or is_due else self._scanner.skim(block)
+
+    def _scanned(self, block: bytes, begin: int) -> int:
+        ends = self._scanner.record_ends(block)
+        if self.start is None:
+            self.head += block[: ends[0] + 1] if len(ends) else block
+            if len(ends):
+                self._begin_records(self._offset + int(ends[0]) + 1 if self._has_header else begin)
+        while self._target is not None:
+            at = int(np.searchsorted(ends, self._target - self._offset - 1))
+            if at == len(ends):
+                break
+            self._cut(self._offset + int(ends[at]) + 1, self.ended + at + 1)
+        return len(ends)
+
+    def _begin_records(self, start: int) -> None:
+        self.start = start
+        if self._split_bytes is not None:
+            self._target = start + self._split_bytes
+
+    def _cut(self, place: int, records: int) -> None:
+        assert self._split_bytes is not None
+        self.cuts.append((place, records))
+        self._target = place + self._split_bytes
 
 
 def _splits(

@@ -53,6 +53,19 @@ class RecordScanner:
         self._last = block[-1]
         return ends
 
+    def skim(self, block: bytes) -> int | None:
+        """How many records end in a block, unless it has quotes or blank lines: then nothing is
+        done, and None tells so."""
+        if not block or self.in_quotes or bytes((self._quote,)) in block or b"\r" in block:
+            return None
+        newlines = np.frombuffer(block, np.uint8) == _LF
+        follows_one = newlines[0] and self._last in (_LF, _CR)
+        if follows_one or (newlines[1:] & newlines[:-1]).any():
+            return None
+        self._last = block[-1]
+        self._last_closes = False
+        return int(np.count_nonzero(newlines))
+
     def _inside(self, codes: Codes, newlines: Mask) -> Mask:
         """The bytes inside quotes, the opening quote being one of them and the closing one not."""
         toggles = codes == self._quote

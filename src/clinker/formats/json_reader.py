@@ -38,6 +38,7 @@ from clinker.formats.read_spec import (
     Split,
     delivered_schema,
 )
+from clinker.formats.record_sizes import RecordSizes
 from clinker.formats.rejecting import (
     assemble,
     find_rejections,
@@ -75,7 +76,7 @@ def take_inventory(
         layouts=tuple(FileLayout(form=survey.form) for survey in surveys),
         splits=tuple(split for survey in surveys for split in survey.splits),
         task_bytes=split_bytes,
-        largest_record=_largest(surveys),
+        record_bytes=_largest(surveys),
         members=guesses.types(),
         warnings=tuple(keys.warnings()),
     )
@@ -87,12 +88,12 @@ class _Survey:
 
     form: JsonForm | None
     splits: tuple[Split, ...]
-    largest_record: int | None = None
+    record_bytes: int | None = None
     """None if it is not NDJSON."""
 
 
 def _largest(surveys: Sequence[_Survey]) -> int | None:
-    sizes = [survey.largest_record for survey in surveys if survey.splits]
+    sizes = [survey.record_bytes for survey in surveys if survey.splits]
     return None if None in sizes else max(filter(None, sizes), default=0)
 
 
@@ -165,7 +166,7 @@ def _survey(
         if form == "ndjson":
             lines = _Lines()
             splits = tuple(_cut(stream, spec, file, start, split_bytes, lines, looking))
-            return _Survey(form, splits, lines.longest)
+            return _Survey(form, splits, lines.sizes.largest)
         for block in _blocks_of_lines(stream, start):
             for each in looking:
                 each.look(block)
@@ -229,18 +230,19 @@ class _Lines:
     """Looks how many lines are not blank, and how long they are."""
 
     def __init__(self) -> None:
-        self.filled = self.longest = 0
+        self.filled = 0
+        self.sizes = RecordSizes()
 
     def look(self, text: bytes) -> None:
         codes = np.frombuffer(text, np.uint8)
         ends = np.flatnonzero(codes == _LF)
         starts = np.concatenate([[0], ends + 1])
         starts = starts[starts < len(codes)]
-        self.longest = max(self.longest, int(np.diff(starts, append=len(codes)).max()))
         # Few lines begin with a blank, so each of these may be looked at.
         doubtful = np.flatnonzero(codes[starts] <= _BLANK)
         blank = sum(1 for at in doubtful if not _line_at(text, int(starts[at])).strip())
         self.filled += len(starts) - blank
+        self.sizes.add(len(text), len(starts) - blank)
 
 
 def _line_at(block: bytes, start: int) -> bytes:

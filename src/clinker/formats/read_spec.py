@@ -176,8 +176,9 @@ class Inventory:
     """In the order of files and records."""
     task_bytes: int
     """How much one task should read."""
-    largest_record: int | None = None
-    """How many bytes the longest record has in its file; None where only parsing can tell."""
+    record_bytes: int | None = None
+    """How many bytes records have in their file where they are largest, on average over those of a
+    block; None where only parsing can tell."""
     members: Mapping[str, MemberTypes] = field(default_factory=dict)
     """The arrays that are taken apart."""
     warnings: tuple[str, ...] = field(default=())

@@ -18,14 +18,14 @@ def limit(spark: SparkSession) -> Iterator[str | None]:
 
 
 @pytest.mark.parametrize(
-    ("largest_record", "expected"),
+    ("record_bytes", "expected"),
     [(100, UNMEASURED), (4096, UNMEASURED), (4097, "64m"), (10_000_000, "64m"), (None, "64m")],
 )
 def test_large_batches_are_measured(
-    spark: SparkSession, limit: str, largest_record: int | None, expected: str
+    spark: SparkSession, limit: str, record_bytes: int | None, expected: str
 ) -> None:
     assert limit == UNMEASURED
-    limit_batches(spark, largest_record)
+    limit_batches(spark, record_bytes)
     assert spark.conf.get(MAX_BYTES) == expected
     limit_batches(spark, 1)
     assert spark.conf.get(MAX_BYTES) == UNMEASURED

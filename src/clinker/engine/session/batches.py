@@ -16,13 +16,13 @@ _MEASURED = "64m"
 _LARGE_BATCH = 64 * 2**20
 
 
-def limit_batches(spark: SparkSession, largest_record: int | None) -> None:
+def limit_batches(spark: SparkSession, record_bytes: int | None) -> None:
     """Have batches measured if they may become large; None stands for records of any size.
 
     A limit that the user has set stays, and so does a session that is the user's own.
     """
     if spark.conf.get(MAX_BYTES) in (UNMEASURED, _MEASURED):
         records = int(spark.conf.get(MAX_RECORDS) or 0)
-        largest_batch = None if largest_record is None else records * largest_record
+        largest_batch = None if record_bytes is None else records * record_bytes
         is_small = largest_batch is not None and records > 0 and largest_batch <= _LARGE_BATCH
         spark.conf.set(MAX_BYTES, UNMEASURED if is_small else _MEASURED)
