@@ -10,7 +10,9 @@ from typing import BinaryIO
 from clinker.formats.read_spec import FormatError
 from clinker.frozen import frozen
 
-BLOCK_BYTES = 1 << 20
+BLOCK_BYTES = 1 << 17
+"""How much is looked at at a time. The memory of larger blocks is given back and asked for again
+with every one of them, which takes longer than to look at them."""
 _MARKS = {  # the longer ones first: one begins with another
     codecs.BOM_UTF32_LE: "utf-32",
     codecs.BOM_UTF32_BE: "utf-32",

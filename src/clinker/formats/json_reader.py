@@ -49,11 +49,11 @@ from clinker.formats.rejecting import (
 from clinker.formats.tagging import Unfit, tagged_column
 from clinker.frozen import frozen
 
-_BLOCK_BYTES = 1 << 20
+_BLOCK_BYTES = 1 << 17
 _CACHED_RECORDS = 1 << 10
 """How many records are converted at a time: what they are made of should stay in the cache."""
 _BATCH_PARTS = 8
-_GUESSED_LINES = 50
+_GUESSED_LINES = 6
 _BLANK = 0x20
 _ONLY_UTF8 = "JSON files are UTF-8; convert it"
 _LF = 10
