@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from clinker.cxl.tagged import encode
 from clinker.cxl.values import MAX_INT, MIN_INT
-from clinker.formats import json_reader, json_records
+from clinker.formats import json_reader, json_records, json_survey
 from clinker.formats.reading import ArrayPath, FormatError, JsonDialect
 from tests.formats.reading import (
     inventory_of,
@@ -370,7 +370,7 @@ def test_splits_do_not_change_what_is_read(
         array,
     )
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(json_reader, "_BLOCK_BYTES", block_bytes)
+        patch.setattr(json_survey, "_BLOCK_BYTES", block_bytes)
         patch.setattr(json_reader, "_CACHED_RECORDS", 2)
         patch.setattr(json_reader, "_BATCH_PARTS", 2)
         patch.setattr(json_records, "_BLOCK_BYTES", block_bytes)

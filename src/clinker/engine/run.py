@@ -57,7 +57,6 @@ from clinker.engine.session import (
     open_session,
     start_jvm,
 )
-from clinker.engine.session.batches import limit_batches
 from clinker.engine.session.session import Session
 from clinker.engine.stages import Demand, RunAgain, Stages
 from clinker.engine.supported import check_supported
@@ -136,7 +135,7 @@ class _Run:
 
     def run(self, session: Session, memory: MemorySampler) -> RunReport:
         try:
-            limit_batches(session.spark, self._record_bytes())
+            session.batches.expect(self._record_bytes())
             with self.publication:
                 staged, rejected = self._computed_with_care(session.spark)
                 return self._published(session, memory, staged, rejected)
@@ -149,6 +148,8 @@ class _Run:
 
     def _record_bytes(self) -> int | None:
         """How large records are at most, if that is known; of many, the average counts."""
+        if all(source.is_small for source in self.inputs):
+            return None  # to find out what fits would take longer than it gains
         sizes = [source.inventory.record_bytes for source in self.inputs]
         if None in sizes or may_outgrow_sources(self.plan.nodes.values()):
             return None

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from itertools import pairwise
+from collections.abc import Iterator, Mapping, Sequence
 
 import numpy as np
 import pyarrow as pa
@@ -12,225 +11,28 @@ from clinker.cxl.failure import CATEGORY_TYPE_COERCION
 from clinker.cxl.values import Value
 from clinker.formats.coercion import Coerced, Coercion
 from clinker.formats.csv_cells import CellReader, RaggedRow, Rows
-from clinker.formats.encodings import opened, text_start
+from clinker.formats.encodings import opened
 from clinker.formats.read_spec import (
     WIDENED,
     Column,
     CsvDialect,
-    FileLayout,
-    FormatError,
     InputFile,
     Inventory,
     ReadSpec,
     Split,
     arrow_type,
-    delivered_schema,
 )
-from clinker.formats.record_sizes import RecordSizes
 from clinker.formats.rejecting import (
     Rejection,
     assemble,
     find_rejections,
-    missing_columns,
     tagged_maps,
     tagged_rows,
 )
-from clinker.frozen import frozen
 
 _BATCH_RECORDS = 1 << 16
 _SCAN_BYTES = 1 << 16
 """So little that what is computed of it stays in the cache of the processor."""
-
-
-# Taking inventory
-
-
-def take_inventory(
-    spec: ReadSpec, dialect: CsvDialect, files: Sequence[InputFile], split_bytes: int
-) -> Inventory:
-    """Read the headers, check that all is text, and find where records begin."""
-    surveys = [_survey(file, dialect, split_bytes) for file in files]
-    declared = {column.name for column in spec.columns}
-    if spec.undeclared == "reject":
-        for file, survey in zip(files, surveys, strict=True):
-            _refuse_undeclared(file, survey.header, declared)
-    names = dict.fromkeys(name for survey in surveys for name in survey.header)
-    undeclared = tuple(name for name in names if name not in declared)
-    return Inventory(
-        schema=delivered_schema(spec, undeclared),
-        undeclared=undeclared,
-        layouts=tuple(FileLayout(survey.header) for survey in surveys),
-        splits=tuple(split for survey in surveys for split in survey.splits),
-        task_bytes=split_bytes,
-        record_bytes=max((survey.record_bytes for survey in surveys), default=0),
-        warnings=tuple(_warnings(spec, files, [survey.header for survey in surveys])),
-    )
-
-
-@frozen
-class _Survey:
-    """The columns of a file and its splits."""
-
-    header: tuple[str, ...]
-    splits: tuple[Split, ...]
-    record_bytes: int = 0
-
-
-def _survey(file: InputFile, dialect: CsvDialect, split_bytes: int) -> _Survey:
-    reader = CellReader(dialect)
-    found = _Surveyor(reader, dialect.has_header, split_bytes)
-    with opened(file.path) as stream:
-        begin = text_start(stream, file.path, dialect.encoding)
-        found.look_through(reader.blocks(stream, begin, file.size, file.path), begin)
-    if found.is_in_quotes:
-        raise _unclosed(file, dialect, found.ended)
-    first = reader.first_row(found.head)
-    if not first:
-        return _empty(file, dialect)
-    header = first if dialect.has_header else tuple(f"col_{at}" for at in range(len(first)))
-    start = found.start
-    if start is None:
-        start = file.size if dialect.has_header else begin
-    if not reader.keeps_positions:
-        start = begin
-    splits = _splits(file, start, found.cuts, found.total, dialect.has_header)
-    return _Survey(header, tuple(splits), found.sizes.largest or file.size)
-
-
-class _Surveyor:
-    """Looks through a file for its first record, and for places between records to cut it."""
-
-    def __init__(self, reader: CellReader, has_header: bool, split_bytes: int) -> None:
-        self._scanner = reader.scanner()
-        self._has_header = has_header
-        self._split_bytes = split_bytes if reader.keeps_positions else None
-        self._target: int | None = None
-        """Where a cut is due."""
-        self._offset = 0
-        self.head = b""
-        self.start: int | None = None
-        """Where the records begin, behind the header if there is one."""
-        self.cuts: list[tuple[int, int]] = []
-        """Places, and how many records end before each, the header included."""
-        self.ended = 0
-        self.sizes = RecordSizes()
-
-    @property
-    def is_in_quotes(self) -> bool:
-        return self._scanner.in_quotes
-
-    @property
-    def total(self) -> int:
-        return self.ended + self._scanner.in_record
-
-    def look_through(self, blocks: Iterable[bytes], begin: int) -> None:
-        self._offset = begin
-        for block in blocks:
-            records = self._skimmed(block)
-            if records is None:
-                records = self._scanned(block, begin)
-            self.sizes.add(len(block), records)
-            self.ended += records
-            self._offset += len(block)
-
-    def _skimmed(self, block: bytes) -> int | None:
-        """How many records end in a block; None if one has to know where."""
-        is_due = self._target is not None and self._target <= self._offset + len(block)
-        return None if self.start is None or is_due else self._scanner.skim(block)
-
-    def _scanned(self, block: bytes, begin: int) -> int:
-        ends = self._scanner.record_ends(block)
-        if self.start is None:
-            self.head += block[: ends[0] + 1] if len(ends) else block
-            if len(ends):
-                self._begin_records(self._offset + int(ends[0]) + 1 if self._has_header else begin)
-        while self._target is not None:
-            at = int(np.searchsorted(ends, self._target - self._offset - 1))
-            if at == len(ends):
-                break
-            self._cut(self._offset + int(ends[at]) + 1, self.ended + at + 1)
-        return len(ends)
-
-    def _begin_records(self, start: int) -> None:
-        self.start = start
-        if self._split_bytes is not None:
-            self._target = start + self._split_bytes
-
-    def _cut(self, place: int, records: int) -> None:
-        assert self._split_bytes is not None
-        self.cuts.append((place, records))
-        self._target = place + self._split_bytes
-
-
-def _splits(
-    file: InputFile, start: int, cuts: Sequence[tuple[int, int]], total: int, has_header: bool
-) -> Iterator[Split]:
-    """The ranges between cuts, each of which tells how many records, header included, end there."""
-    header = int(has_header)
-    bounds = [(start, header), *cuts]
-    if bounds[-1][1] < total:
-        bounds.append((file.size, total))
-    for (begin, before), (end, ended) in pairwise(bounds):
-        yield Split(file, begin, end, before - header + 1, ended - before)
-
-
-def _empty(file: InputFile, dialect: CsvDialect) -> _Survey:
-    if dialect.has_header:
-        help = "a CSV file begins with its header; without one, set 'has_header: false'"
-        raise FormatError("the file is empty", file.path, help)
-    return _Survey((), ())
-
-
-def _unclosed(file: InputFile, dialect: CsvDialect, ended: int) -> FormatError:
-    row = ended + 1 - dialect.has_header
-    where = f"in row {row}" if row else "in the header"
-    quote = dialect.quote_char
-    return FormatError(
-        f"the file ends inside quotes: a cell {where} opens with {quote} that is never closed",
-        file.path,
-        "close the quote, or set another 'quote_char' in the source's options",
-    )
-
-
-def _refuse_undeclared(file: InputFile, header: Sequence[str], declared: set[str]) -> None:
-    names = [name for name in header if name not in declared]
-    if names:
-        listed = ", ".join(f"'{name}'" for name in names)
-        what = "column" if len(names) == 1 else "columns"
-        raise FormatError(
-            f"the schema does not declare {what} {listed}",
-            file.path,
-            "declare them, or set 'on_unmapped: {mode: drop}' or 'auto_widen'",
-        )
-
-
-def _warnings(
-    spec: ReadSpec, files: Sequence[InputFile], headers: Sequence[Sequence[str]]
-) -> Iterator[str]:
-    absent = {
-        column.name: [
-            file
-            for file, header in zip(files, headers, strict=True)
-            if header and column.name not in header
-        ]
-        for column in spec.columns
-    }
-    everywhere = [name for name, missing_in in absent.items() if len(missing_in) == len(files) > 0]
-    if everywhere:
-        yield missing_columns(spec.source_name, everywhere)
-    for name, missing_in in absent.items():
-        if missing_in and name not in everywhere:
-            more = f" and {len(missing_in) - 1} more" if len(missing_in) > 1 else ""
-            where = missing_in[0].path + more
-            yield f"source '{spec.source_name}' declares column '{name}', missing in {where}: null"
-    for file, header in zip(files, headers, strict=True):
-        repeated = sorted({name for name in header if header.count(name) > 1})
-        if repeated:
-            names = ", ".join(f"'{name}'" for name in repeated)
-            yield f"{file.path}: the header names {names} more than once; the last one counts"
-
-
-# Reading
 
 
 def read_split(

@@ -3,254 +3,46 @@
 from __future__ import annotations
 
 import gc
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from itertools import chain, islice
-from typing import Any, BinaryIO, Protocol, TypeAlias
+from typing import Any, TypeAlias
 
-import numpy as np
-import orjson
 import pyarrow as pa
 
 from clinker.formats.coercion import Coerced, Coercion
-from clinker.formats.encodings import opened, text_start
+from clinker.formats.encodings import opened
 from clinker.formats.json_fields import LineFields
-from clinker.formats.json_members import MemberGuess, Unlike
+from clinker.formats.json_members import Unlike
 from clinker.formats.json_records import (
     Record,
     Records,
     WholeRecords,
-    detect_form,
     document_records,
     line_records,
     unfolding,
 )
 from clinker.formats.read_spec import (
     WIDENED,
-    FileLayout,
     FormatError,
     InputFile,
     Inventory,
     JsonDialect,
-    JsonForm,
-    MemberTypes,
     ReadSpec,
     Split,
-    delivered_schema,
 )
-from clinker.formats.record_sizes import RecordSizes
 from clinker.formats.rejecting import (
     assemble,
     find_rejections,
-    missing_columns,
     tagged_maps,
     unlike_record,
 )
 from clinker.formats.tagging import Unfit, tagged_column
-from clinker.frozen import frozen
 
-_BLOCK_BYTES = 1 << 17
 _CACHED_RECORDS = 1 << 10
 """How many records are converted at a time: what they are made of should stay in the cache."""
 _BATCH_PARTS = 8
-_GUESSED_LINES = 6
-_BLANK = 0x20
-_ONLY_UTF8 = "JSON files are UTF-8; convert it"
-_LF = 10
 _DEEPEST = 250
-
-
-# Taking inventory
-
-
-def take_inventory(
-    spec: ReadSpec, dialect: JsonDialect, files: Sequence[InputFile], split_bytes: int
-) -> Inventory:
-    """Find out how the records are written, and cut large files between lines."""
-    keys = _KeySearch(spec)
-    guesses = _Guesses(spec)
-    surveys = [_survey(spec, dialect, file, split_bytes, (keys, guesses)) for file in files]
-    return Inventory(
-        schema=delivered_schema(spec, members=guesses.types()),
-        undeclared=(),
-        layouts=tuple(FileLayout(form=survey.form) for survey in surveys),
-        splits=tuple(split for survey in surveys for split in survey.splits),
-        task_bytes=split_bytes,
-        record_bytes=_largest(surveys),
-        members=guesses.types(),
-        warnings=tuple(keys.warnings()),
-    )
-
-
-@frozen
-class _Survey:
-    """How the records of a file are written, and its splits."""
-
-    form: JsonForm | None
-    splits: tuple[Split, ...]
-    record_bytes: int | None = None
-    """None if it is not NDJSON."""
-
-
-def _largest(surveys: Sequence[_Survey]) -> int | None:
-    sizes = [survey.record_bytes for survey in surveys if survey.splits]
-    return None if None in sizes else max(filter(None, sizes), default=0)
-
-
-class _Looking(Protocol):
-    """Something that looks at parts of files that hold whole lines."""
-
-    def look(self, text: bytes) -> None: ...
-
-
-class _Guesses:
-    """Looks at a few records of every part to guess the types of what is taken apart."""
-
-    def __init__(self, spec: ReadSpec) -> None:
-        self._guesses = {name: MemberGuess(keys) for name, keys in spec.members.items()}
-
-    def look(self, text: bytes) -> None:
-        if not self._guesses:
-            return
-        for line in text.split(b"\n", _GUESSED_LINES)[:_GUESSED_LINES]:
-            try:
-                record = orjson.loads(line)
-            except orjson.JSONDecodeError:  # a blank line, or for the reader to complain about
-                continue
-            if isinstance(record, dict):
-                records = WholeRecords([record])
-                for name, guess in self._guesses.items():
-                    guess.look(records.values(name))
-
-    def types(self) -> dict[str, MemberTypes]:
-        return {name: guess.types() for name, guess in self._guesses.items()}
-
-
-class _KeySearch:
-    """Looks for declared columns that no file mentions.
-
-    A key that occurs nowhere, not even in a text, is certainly missing; that takes no parsing.
-    """
-
-    def __init__(self, spec: ReadSpec) -> None:
-        self._source = spec.source_name
-        self._sought = {
-            column.name: orjson.dumps(column.name.split(".")[-1]) for column in spec.columns
-        }
-        self._looked = False
-
-    def look(self, text: bytes) -> None:
-        self._looked = True
-        for name, key in list(self._sought.items()):
-            if key in text:
-                del self._sought[name]
-
-    def warnings(self) -> Iterator[str]:
-        if self._sought and self._looked:
-            yield missing_columns(self._source, list(self._sought))
-
-
-def _survey(
-    spec: ReadSpec,
-    dialect: JsonDialect,
-    file: InputFile,
-    split_bytes: int,
-    looking: Sequence[_Looking],
-) -> _Survey:
-    with opened(file.path) as stream:
-        start = text_start(stream, file.path, "utf-8", _ONLY_UTF8)
-        head = _first_line(stream, start)
-        form = detect_form(dialect, head, file.path)
-        if form is None:
-            return _Survey(None, ())
-        if form == "ndjson":
-            lines = _Lines()
-            splits = tuple(_cut(stream, spec, file, start, split_bytes, lines, looking))
-            return _Survey(form, splits, lines.sizes.largest)
-        for block in _blocks_of_lines(stream, start):
-            for each in looking:
-                each.look(block)
-    return _Survey(form, (Split(file, start, file.size, 1),))
-
-
-def _first_line(stream: BinaryIO, start: int) -> bytes:
-    """The first line that is not blank."""
-    stream.seek(start)
-    for line in stream:
-        if not line.isspace():
-            return line
-    return b""
-
-
-def _cut(
-    stream: BinaryIO,
-    spec: ReadSpec,
-    file: InputFile,
-    start: int,
-    split_bytes: int,
-    lines: _Lines,
-    looking: Sequence[_Looking],
-) -> Iterator[Split]:
-    """Ranges of whole lines, each with the number of its first record."""
-    unfold = unfolding(spec.array_paths)
-    begin = offset = start
-    target = start + split_bytes
-    first_row = row = 1
-    for block in _blocks_of_lines(stream, start):
-        for each in (lines, *looking):
-            each.look(block)
-        if unfold:
-            records = line_records(block, offset, file.path)
-            row += sum(1 for record in records for _ in unfold(record))
-        else:
-            row = 1 + lines.filled
-        offset += len(block)
-        if offset >= target:
-            yield Split(file, begin, offset, first_row, row - first_row)
-            begin, first_row = offset, row
-            target += (offset - target) // split_bytes * split_bytes + split_bytes
-    if offset > begin:
-        yield Split(file, begin, offset, first_row, row - first_row)
-
-
-def _blocks_of_lines(stream: BinaryIO, start: int) -> Iterator[bytes]:
-    stream.seek(start)
-    parts: list[bytes] = []
-    while block := stream.read(_BLOCK_BYTES):
-        end = block.rfind(b"\n") + 1
-        if end:
-            yield b"".join([*parts, block[:end]])
-            parts = []
-        parts.append(block[end:])
-    if rest := b"".join(parts):
-        yield rest
-
-
-class _Lines:
-    """Looks how many lines are not blank, and how long they are."""
-
-    def __init__(self) -> None:
-        self.filled = 0
-        self.sizes = RecordSizes()
-
-    def look(self, text: bytes) -> None:
-        codes = np.frombuffer(text, np.uint8)
-        ends = np.flatnonzero(codes == _LF)
-        starts = np.concatenate([[0], ends + 1])
-        starts = starts[starts < len(codes)]
-        # Few lines begin with a blank, so each of these may be looked at.
-        doubtful = np.flatnonzero(codes[starts] <= _BLANK)
-        blank = sum(1 for at in doubtful if not _line_at(text, int(starts[at])).strip())
-        self.filled += len(starts) - blank
-        self.sizes.add(len(text), len(starts) - blank)
-
-
-def _line_at(block: bytes, start: int) -> bytes:
-    end = block.find(b"\n", start)
-    return block[start : end if end >= 0 else len(block)]
-
-
-# Reading
 
 
 def read_split(

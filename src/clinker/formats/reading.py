@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 
 import pyarrow as pa
 
-from clinker.formats import csv_reader, json_reader
+from clinker.formats import csv_reader, csv_survey, json_reader, json_survey
 from clinker.formats.read_spec import (
     ArrayPath,
     Column,
@@ -42,8 +42,8 @@ __all__ = [
 def take_inventory(spec: ReadSpec, files: Sequence[InputFile], split_bytes: int) -> Inventory:
     """Open the files and cut those larger than `split_bytes`; FormatError if one is unreadable."""
     if isinstance(spec.dialect, CsvDialect):
-        return csv_reader.take_inventory(spec, spec.dialect, files, split_bytes)
-    return json_reader.take_inventory(spec, spec.dialect, files, split_bytes)
+        return csv_survey.take_inventory(spec, spec.dialect, files, split_bytes)
+    return json_survey.take_inventory(spec, spec.dialect, files, split_bytes)
 
 
 def read_split(spec: ReadSpec, inventory: Inventory, split: Split) -> Iterator[pa.RecordBatch]:

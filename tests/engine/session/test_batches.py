@@ -7,31 +7,31 @@ from collections.abc import Iterator
 import pytest
 from pyspark.sql import SparkSession
 
-from clinker.engine.session.batches import MAX_BYTES, UNMEASURED, limit_batches
+from clinker.engine.session.batches import MAX_BYTES, MEASURED, UNMEASURED, BatchLimit
 
 
 @pytest.fixture
-def limit(spark: SparkSession) -> Iterator[str | None]:
+def limit(spark: SparkSession) -> Iterator[BatchLimit]:
     before = spark.conf.get(MAX_BYTES)
-    yield before
+    spark.conf.set(MAX_BYTES, MEASURED)
+    yield BatchLimit(spark)
     spark.conf.set(MAX_BYTES, str(before))
 
 
 @pytest.mark.parametrize(
     ("record_bytes", "expected"),
-    [(100, UNMEASURED), (4096, UNMEASURED), (4097, "64m"), (10_000_000, "64m"), (None, "64m")],
+    [(100, UNMEASURED), (4096, UNMEASURED), (4097, MEASURED), (10_000_000, MEASURED)],
 )
 def test_large_batches_are_measured(
-    spark: SparkSession, limit: str, record_bytes: int | None, expected: str
+    spark: SparkSession, limit: BatchLimit, record_bytes: int, expected: str
 ) -> None:
-    assert limit == UNMEASURED
-    limit_batches(spark, record_bytes)
+    limit.expect(record_bytes)
     assert spark.conf.get(MAX_BYTES) == expected
-    limit_batches(spark, 1)
-    assert spark.conf.get(MAX_BYTES) == UNMEASURED
+    limit.expect(None)
+    assert spark.conf.get(MAX_BYTES) == MEASURED
 
 
-def test_a_limit_of_the_user_stays(spark: SparkSession, limit: str) -> None:
+def test_a_limit_of_the_user_stays(spark: SparkSession, limit: BatchLimit) -> None:
     spark.conf.set(MAX_BYTES, "1m")
-    limit_batches(spark, 100)
+    limit.expect(100)
     assert spark.conf.get(MAX_BYTES) == "1m"

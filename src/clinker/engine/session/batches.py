@@ -9,20 +9,32 @@ if TYPE_CHECKING:
 
 MAX_RECORDS = "spark.sql.execution.arrow.maxRecordsPerBatch"
 MAX_BYTES = "spark.sql.execution.arrow.maxBytesPerBatch"
+MEASURED = "64m"
 UNMEASURED = str(2**31 - 1)
 """The one limit of bytes for which Spark does not measure a batch after every record, which takes
 as long as to write it."""
-_MEASURED = "64m"
 _LARGE_BATCH = 64 * 2**20
 
 
-def limit_batches(spark: SparkSession, record_bytes: int | None) -> None:
-    """Have batches measured if they may become large; None stands for records of any size.
+class BatchLimit:
+    """Whether batches of a session are measured.
 
     A limit that the user has set stays, and so does a session that is the user's own.
     """
-    if spark.conf.get(MAX_BYTES) in (UNMEASURED, _MEASURED):
-        records = int(spark.conf.get(MAX_RECORDS) or 0)
-        largest_batch = None if record_bytes is None else records * record_bytes
-        is_small = largest_batch is not None and records > 0 and largest_batch <= _LARGE_BATCH
-        spark.conf.set(MAX_BYTES, UNMEASURED if is_small else _MEASURED)
+
+    def __init__(self, spark: SparkSession) -> None:
+        self._spark = spark
+        self._is_measured = True
+
+    def expect(self, record_bytes: int | None) -> None:
+        """Have batches measured unless records of this size fit in; None stands for any size."""
+        is_measured = record_bytes is None or not self._fit(record_bytes)
+        if is_measured != self._is_measured:
+            self._spark.conf.set(MAX_BYTES, MEASURED if is_measured else UNMEASURED)
+            self._is_measured = is_measured
+
+    def _fit(self, record_bytes: int) -> bool:
+        if self._spark.conf.get(MAX_BYTES) not in (MEASURED, UNMEASURED):
+            return False
+        records = int(self._spark.conf.get(MAX_RECORDS) or 0)
+        return 0 < records * record_bytes <= _LARGE_BATCH

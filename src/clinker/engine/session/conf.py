@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
-from clinker.engine.session.batches import MAX_BYTES, MAX_RECORDS, UNMEASURED
+from clinker.engine.session.batches import MAX_BYTES, MAX_RECORDS, MEASURED
 from clinker.engine.session.memory import split_memory
 from clinker.engine.session.settings import SessionSettings
 
@@ -23,7 +23,7 @@ def runtime_conf(settings: SessionSettings) -> dict[str, str]:
 
 
 def _runtime_defaults(settings: SessionSettings) -> dict[str, str]:
-    return {MAX_RECORDS: str(settings.batch_size), MAX_BYTES: UNMEASURED}
+    return {MAX_RECORDS: str(settings.batch_size), MAX_BYTES: MEASURED}
 
 
 def _is_runtime(name: str) -> bool:

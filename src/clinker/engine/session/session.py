@@ -9,6 +9,7 @@ from contextlib import suppress
 from types import FrameType, TracebackType
 from typing import TYPE_CHECKING, Any
 
+from clinker.engine.session.batches import BatchLimit
 from clinker.frozen import frozen
 
 if TYPE_CHECKING:
@@ -52,6 +53,7 @@ class Session:
     ) -> None:
         self.spark = spark
         self.facts = facts
+        self.batches = BatchLimit(spark)
         self._stop = stop
         self._handlers: dict[signal.Signals, Any] = {}
         self._interrupted = False
