@@ -582,6 +582,27 @@ def test_copies_of_a_record_fail_each_and_are_one_in_a_share(
 # Ends of runs
 
 
+HOURLY = """
+    pipeline: {{ name: p }}
+    nodes:
+      - type: source
+        name: clicks
+        config:
+          type: csv
+          path: clicks.csv
+          watermark: {{ column: at }}
+          schema: {{ at: date_time, {other} }}
+      - type: aggregate
+        name: hourly
+        input: clicks
+        config:
+          group_by: {groups}
+          time_window: {{ tumbling: {{ size: 1h }} }}
+          cxl: {cxl}
+      - {{ type: output, name: out, input: hourly, config: {{ type: csv, path: out.csv }} }}
+"""
+
+
 @pytest.mark.parametrize(
     ("rows", "message"),
     [
@@ -599,27 +620,7 @@ def test_copies_of_a_record_fail_each_and_are_one_in_a_share(
 )
 def test_time_windows_that_end_a_run(workplace: Workplace, rows: str, message: str) -> None:
     workplace.write(clicks_csv=f"at,n\n{rows}")
-    ran = workplace.run(
-        """
-        pipeline: { name: p }
-        nodes:
-          - type: source
-            name: clicks
-            config:
-              type: csv
-              path: clicks.csv
-              watermark: { column: at }
-              schema: { at: date_time, n: int }
-          - type: aggregate
-            name: hourly
-            input: clicks
-            config:
-              group_by: [n]
-              time_window: { tumbling: { size: 1h } }
-              cxl: emit x = 1 / sum(n)
-          - { type: output, name: out, input: hourly, config: { type: csv, path: out.csv } }
-        """
-    )
+    ran = workplace.run(HOURLY.format(other="n: int", groups="[n]", cxl="emit x = 1 / sum(n)"))
     assert (ran.code, ran.message) == (3, message)
 
 
@@ -628,27 +629,8 @@ def test_late_records(workplace: Workplace) -> None:
         clicks_csv="at,user\n2024-01-01T10:10:00,a\n2024-01-01T12:00:00,a\n"
         "2024-01-01T10:59:00,b\n2024-01-01T12:30:00,b\n"
     )
-    ran = workplace.run(
-        """
-        pipeline: { name: p }
-        nodes:
-          - type: source
-            name: clicks
-            config:
-              type: csv
-              path: clicks.csv
-              watermark: { column: at }
-              schema: [{ name: at, type: date_time }, { name: user, type: string }]
-          - type: aggregate
-            name: hourly
-            input: clicks
-            config:
-              time_window: { tumbling: { size: 1h } }
-              cxl: emit n = count(*)
-          - { type: output, name: out, input: hourly, config: { type: csv, path: out.csv } }
-        error_handling: { dlq: { path: late.csv } }
-        """
-    )
+    hourly = HOURLY.format(other="user: string", groups="[]", cxl="emit n = count(*)")
+    ran = workplace.run(f"{hourly}    error_handling: {{ dlq: {{ path: late.csv }} }}\n")
     assert (ran.code, workplace.read("out.csv")) == (2, "n\n1\n2\n")
     _, letter = rows_of(workplace, "late.csv")
     assert letter[2:6] == ["clicks.csv", "clicks", "3", "time_window:hourly"]

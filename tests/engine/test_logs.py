@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import json
+
 import pytest
 
 from clinker.cxl.ast import TraceLevel
 
 from .whole_runs import Listener, Workplace
 
-PIPELINE = """
+_STEP = """
     pipeline: {{ name: p, vars: {{ verbose: {{ type: bool, default: true }} }} }}
     nodes:
       - type: source
@@ -21,12 +23,22 @@ PIPELINE = """
         name: step
         input: rows
         config:
-          cxl: "emit share = 100 / n"
-          log: [{{ level: warn, message: said, {} }}]
+          cxl: {cxl}
+          log: [{log}]
       - {{ type: output, name: out, input: step, config: {{ type: csv, path: out.csv }} }}
     error_handling: {{ strategy: continue, dlq: {{ path: rejected.csv }} }}
 """
 ROWS = "id,n\n1,1\n2,2\n3,0\n4,4\n5,0\n6,x\n7,7\n8,8\n"
+
+
+def _logging(directive: str) -> str:
+    said = f"{{ level: warn, message: said, {directive} }}"
+    return _STEP.format(cxl="emit share = 100 / n", log=said)
+
+
+def _tracing(before: str, after: str) -> str:
+    program = f"{before}\ntrace warn id.to_string()\n{after}"
+    return _STEP.format(cxl=json.dumps(program), log="")
 
 
 @pytest.mark.parametrize(
@@ -48,30 +60,8 @@ ROWS = "id,n\n1,1\n2,2\n3,0\n4,4\n5,0\n6,x\n7,7\n8,8\n"
 )
 def test_when_it_is_said(workplace: Workplace, directive: str, count: int) -> None:
     workplace.write(in_csv=ROWS)
-    ran = workplace.run(PIPELINE.format(directive))
+    ran = workplace.run(_logging(directive))
     assert (ran.code, ran.messages) == (2, ["warn step: said"] * count)
-
-
-TRACED = """
-    pipeline: {{ name: p }}
-    nodes:
-      - type: source
-        name: rows
-        config:
-          type: csv
-          path: in.csv
-          schema: [{{ name: id, type: int }}, {{ name: n, type: int }}]
-      - type: transform
-        name: step
-        input: rows
-        config:
-          cxl: |
-            {}
-            trace warn id.to_string()
-            {}
-      - {{ type: output, name: out, input: step, config: {{ type: csv, path: out.csv }} }}
-    error_handling: {{ strategy: continue, dlq: {{ path: rejected.csv }} }}
-"""
 
 
 @pytest.mark.usefixtures("either_way")
@@ -88,7 +78,7 @@ TRACED = """
 )
 def test_what_reaches_a_trace(workplace: Workplace, before: str, after: str, traced: str) -> None:
     workplace.write(in_csv=ROWS)
-    ran = workplace.run(TRACED.format(before, after))
+    ran = workplace.run(_tracing(before, after))
     assert ran.code == 2
     assert ran.messages == [f"warn step: {text}" for text in traced.split()]
 
@@ -97,7 +87,7 @@ def test_what_reaches_a_trace(workplace: Workplace, before: str, after: str, tra
 def test_traces_in_the_body_of_emit_each(workplace: Workplace) -> None:
     workplace.write(in_csv=ROWS)
     body = "emit each part in [n, 8 / n] { emit part = part  trace warn part.to_string() }"
-    ran = workplace.run(TRACED.format("filter id < 5", body))
+    ran = workplace.run(_tracing("filter id < 5", body))
     said = "1 1 8 2 2 4 3 4 4 2"  # each record by itself, as the program runs
     assert ran.messages == [f"warn step: {text}" for text in said.split()]
 
@@ -114,7 +104,7 @@ def test_debug_shows_values_and_where_they_come_from(
     monkeypatch.setattr(Listener, "logged", logged)
     workplace.write(in_csv=ROWS)
     shown = """filter n.debug("n") > 4  emit more = (n + 1).debug("more")"""
-    assert workplace.run(TRACED.format(shown, "")).code == 2
+    assert workplace.run(_tracing(shown, "")).code == 2
     place = {"source_row": 7, "source_file": "in.csv"}
     assert heard[-6:-3] == [
         f"trace step: n: 7 {place}",

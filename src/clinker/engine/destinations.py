@@ -24,7 +24,7 @@ from clinker.plan.paths import (
     timestamp,
     violation,
 )
-from clinker.plan.planned import PlannedAggregate, PlannedCombine, PlannedSource
+from clinker.plan.planned import PlannedAggregate, PlannedSource
 
 _PER_FILE = ("source_file", "source_path")
 _NO_FILE = "merged"
@@ -57,12 +57,14 @@ class Destinations:
         return _target(self._plan, unit, self._identity, file)
 
     def check(self) -> None:
-        """Whether no file is in the way, and none would be written twice."""
+        """Whether none of the files for single input files is in the way, and none of all files
+        would be written twice."""
         first: dict[Path, tuple[Unit, FileKey]] = {}
         for unit in self._plan.graph:
             for key in self.keys(unit) if isinstance(unit.node, OutputNode) else ():
                 target = self.target(unit, key)
-                _check_existing(self._plan, unit, target)
+                if key != ONE_FILE:
+                    _check_existing(self._plan, unit, target)
                 earlier = first.setdefault(target.path.resolve(), (unit, key))
                 if earlier != (unit, key) and target.if_exists != "unique_suffix":
                     raise self._written_twice(target.path, earlier, (unit, key))
@@ -112,11 +114,10 @@ def _record_sources(plan: Plan, unit: Unit) -> set[str]:
         return {unit.name}
     if isinstance(node, PlannedAggregate):
         return set()
-    edges = unit.inputs
-    if isinstance(node, PlannedCombine):
-        edges = tuple(edge for edge in edges if edge.label == node.driver)
     return {
-        name for edge in edges for name in _record_sources(plan, plan.graph.units[edge.upstream])
+        name
+        for edge in node.passed_on
+        for name in _record_sources(plan, plan.graph.units[edge.upstream])
     }
 
 

@@ -175,7 +175,11 @@ class _Conversion:
         self._tree = _tree_of(self._declared)
 
     def batch(self, records: Records, first_row: int) -> pa.RecordBatch:
-        raw = {column.name: records.values(column.name) for column, _ in self._columns}
+        raw = {
+            column.name: records.values(column.name)
+            for column, _ in self._columns
+            if column.name not in self._members
+        }
         coerced = [
             (
                 column,

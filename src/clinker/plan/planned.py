@@ -9,7 +9,7 @@ from clinker.cxl import typed
 from clinker.cxl.resolve import Row
 from clinker.cxl.types import Type
 from clinker.frozen import frozen
-from clinker.plan.graph import Unit
+from clinker.plan.graph import Edge, Unit
 
 
 @frozen(eq=False, kw_only=True)
@@ -27,6 +27,11 @@ class Planned:
     @property
     def name(self) -> str:
         return self.unit.name
+
+    @property
+    def passed_on(self) -> tuple[Edge, ...]:
+        """The inputs whose records leave the node."""
+        return self.unit.inputs
 
 
 @frozen(eq=False, kw_only=True)
@@ -75,6 +80,11 @@ class PlannedCombine(Planned):
     """None with `match: collect`, which builds the record itself."""
     driver: str
     inputs: Mapping[str, Row]
+
+    @property
+    def passed_on(self) -> tuple[Edge, ...]:
+        """Only the driver's: at the others it looks."""
+        return tuple(edge for edge in self.unit.inputs if edge.label == self.driver)
 
 
 @frozen(eq=False, kw_only=True)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from itertools import combinations
 from typing import TypeAlias
 
@@ -13,7 +13,6 @@ from clinker.plan.graph import Edge, Unit
 from clinker.plan.planned import (
     Planned,
     PlannedAggregate,
-    PlannedCombine,
     PlannedOutput,
     PlannedTransform,
 )
@@ -63,7 +62,7 @@ def _paths(nodes: Nodes, edge: Edge) -> _Paths | None:
         return None
     step = _Step(node.unit, edge.port)
     found: list[_Path] = []
-    for before in _passed_on(node):
+    for before in node.passed_on:
         paths = _paths(nodes, before)
         if paths is None or len(found) > _MOST_PATHS:
             return None
@@ -81,13 +80,6 @@ def _passes_single_records(node: Planned) -> bool:
             return combine.config.match != "all"
         case _:
             return True
-
-
-def _passed_on(node: Planned) -> Iterator[Edge]:
-    """The inputs whose records leave the node; a combine only looks at all but one."""
-    for edge in node.unit.inputs:
-        if not isinstance(node, PlannedCombine) or edge.label == node.driver:
-            yield edge
 
 
 def _goes_on(own: _Paths, other: _Paths) -> bool:
