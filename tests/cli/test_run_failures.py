@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from py4j.protocol import Py4JNetworkError  # type: ignore[import-untyped]
+from py4j.protocol import Py4JError, Py4JNetworkError  # type: ignore[import-untyped]
 from pyspark.errors import PySparkException
 
 from clinker.engine.failures import engine_errors
@@ -47,6 +47,12 @@ clinker.formats.reading.FormatError: orders.csv is not UTF-8 at byte 17
             PySparkException("[PARSE_SYNTAX_ERROR] Syntax error\n\nJVM stacktrace:\n\tat x"),
             1,
             "Spark failed: [PARSE_SYNTAX_ERROR] Syntax error",
+            [],
+        ),
+        (
+            Py4JError("An error occurred while calling o46.select.\n: java.lang.Error: no\n\tat x"),
+            1,
+            "Spark failed: java.lang.Error: no",
             [],
         ),
     ],

@@ -19,6 +19,7 @@ _OUT_OF_DISK = re.compile(r"No space left on device")
 _OURS = re.compile(r"^clinker\.[\w.]+Error: (.+)$", re.MULTILINE)
 """An error for the user that a task raised, in the stack trace that brings it here."""
 _GONE = re.compile(r"Answer from Java side is empty|Error while sending or receiving|UNAVAILABLE")
+_CALLED = re.compile(r"^An error occurred while calling \S+\n: ")
 _LONGEST = 300
 
 
@@ -41,7 +42,7 @@ def failure(problem: Exception, settings: SessionSettings) -> RunError:
     unreadable = format_error(problem)
     if unreadable:
         return RunError(str(unreadable), Exit.IO, help=unreadable.help)
-    text = str(problem)
+    text = _CALLED.sub("", str(problem))
     if ours := _OURS.findall(text):
         return RunError(ours[-1], Exit.IO)
     if _OUT_OF_DISK.search(text):

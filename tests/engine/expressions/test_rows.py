@@ -75,6 +75,11 @@ def test_statements(spark: SparkSession) -> None:
     agree(spark, [program(text) for text in texts])
 
 
+def test_each_statement_builds_on_the_one_before(spark: SparkSession) -> None:
+    steps = [f"emit x{n} = x{n - 1} + 10 / a" for n in range(1, 120)]
+    agree(spark, [program("\n".join(["emit x0 = 0", *steps]))])
+
+
 def test_each(spark: SparkSession) -> None:
     texts = [
         "emit each i in ints { emit x = i + a }",

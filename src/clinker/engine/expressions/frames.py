@@ -13,21 +13,27 @@ from clinker.engine.expressions.representation import Representation
 from clinker.engine.expressions.scope import Columns, ForeignColumns, Layer
 
 
+_LAYERS_AT_ONCE = 20
+"""Columns may use those before them, so that several layers of SQL are one step for the engine.
+It looks through all of a step once for every layer, and gives up after a hundred times."""
+
+
 def with_layers(frame: DataFrame, layers: Sequence[Layer]) -> DataFrame:
     """The frame with the columns of all layers added."""
-    # Columns may use those before them, so that layers of SQL are one step for the engine.
-    selections: list[str] = []
+    waiting: list[Columns] = []
     for layer in layers:
         match layer:
             case Columns():
-                selections += layer.selections
+                if len(waiting) == _LAYERS_AT_ONCE:
+                    frame, waiting = _with_columns(frame, waiting), []
+                waiting.append(layer)
             case ForeignColumns():
-                frame = _with_foreign(_with_columns(frame, selections), layer)
-                selections = []
-    return _with_columns(frame, selections)
+                frame, waiting = _with_foreign(_with_columns(frame, waiting), layer), []
+    return _with_columns(frame, waiting)
 
 
-def _with_columns(frame: DataFrame, selections: Sequence[str]) -> DataFrame:
+def _with_columns(frame: DataFrame, layers: Sequence[Columns]) -> DataFrame:
+    selections = [selection for layer in layers for selection in layer.selections]
     return frame.selectExpr("*", *selections) if selections else frame
 
 
