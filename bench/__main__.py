@@ -19,6 +19,8 @@ from bench.data import ROWS, make_all
 from bench.workloads import CLEAN, DIRTY, TINY, WARM, Workload
 
 RESULTS = Path(__file__).parent / "RESULTS.md"
+WARM_UPS = 3
+"""Runs before those that are measured: the JVM compiles what runs often, bit by bit."""
 SYSTEMS = ("clinker", "PySpark", "DuckDB", "Polars")
 _STOCK = """\
 import sys
@@ -127,7 +129,7 @@ def warm(
             folder.mkdir()
             jobs = warm_jobs(workload, data, folder, session)
             own[workload.name] = jobs["clinker"]
-            side_by_side(jobs, 1)
+            side_by_side(jobs, WARM_UPS)
             results[workload.name] = side_by_side(jobs, repeat)
             print({name: round(found, 2) for name, found in results[workload.name].items()})
         both = {name: own[name] for name in (CLEAN.name, DIRTY.name) if name in own}
@@ -186,7 +188,8 @@ def table(results: Mapping[str, Times], rejecting: Times, rows: int) -> str:
         "# Benchmarks",
         "",
         "Seconds, and in brackets the ratio of this system to the other: below 1 it is faster. "
-        "Medians of runs that take turns on the same machine; `scripts/bench` repeats them.",
+        "Medians of runs that take turns on the same machine, in one session after "
+        f"{WARM_UPS} runs to warm up, except the cold one; `scripts/bench` repeats them.",
         "",
         f"{machine()}, {rows:,} rows.",
         "",

@@ -12,7 +12,6 @@ from clinker.engine.expressions.foreign import foreign_batch_function, plain
 from clinker.engine.expressions.representation import Representation
 from clinker.engine.expressions.scope import Columns, ForeignColumns, Layer
 
-
 _LAYERS_AT_ONCE = 20
 """Columns may use those before them, so that several layers of SQL are one step for the engine.
 It looks through all of a step once for every layer, and gives up after a hundred times."""
