@@ -140,3 +140,161 @@ def test_equal_arrays_and_maps_find_each_other(workplace: Workplace) -> None:
         """
         )
         assert (ran.code, workplace.read(f"{key}.csv")) == (0, expected)
+
+
+def letters_of(workplace: Workplace) -> list[tuple[str, ...]]:
+    """Source, row, stage and detail of all dead letters."""
+    _, *letters = csv.reader(io.StringIO(workplace.read("rejected.csv")))
+    return [(*letter[3:6], letter[9]) for letter in letters]
+
+
+OF_ORDERS = """
+          - type: combine
+            name: shares
+            input: {{ order: {driver}, found: items }}
+            config:
+              where: {where}
+              match: {match}
+              propagate_ck: driver
+              {body}
+"""
+JOINS = [
+    ("first", "order.item == found.id", "cxl: emit id = order.id emit kind = found.kind"),
+    ("all", "order.item <= found.id", "cxl: emit id = order.id emit kind = found.kind"),
+    ("all", "order.item == found.id and 9 / found.id < 5", "cxl: emit id = order.id"),
+    ("collect", "order.item == found.id", ""),
+]
+
+
+@pytest.mark.parametrize("mode", ["interleave", "interleave, interleave_seed: 5"])
+@pytest.mark.parametrize(("match", "where", "body"), JOINS)
+def test_drivers_rejected_before_displace_no_other(
+    workplace: Workplace, mode: str, match: str, where: str, body: str
+) -> None:
+    workplace.write(
+        orders_csv="id,item\n1,7\n2,0\n3,0\n4,99\n5,0\n6,8\n",
+        items_csv="id,kind\n8,b\n7,a\n",
+        more_csv="id,item\n7,0\n8,0\n9,98\n",
+        kinds_csv="kind,share\n",
+    )
+    ran = workplace.run(
+        SOURCES
+        + f"""
+          - type: source
+            name: more
+            config: {{ type: csv, path: more.csv, schema: {{ id: int, item: int }} }}
+          - type: transform
+            name: of_orders
+            input: orders
+            config: {{ cxl: emit part = 100 / item }}
+          - type: transform
+            name: of_more
+            input: more
+            config: {{ cxl: emit part = 100 / item }}
+          - type: merge
+            name: both
+            inputs: [of_orders, of_more]
+            config: {{ mode: {mode} }}
+        """
+        + OF_ORDERS.format(driver="both", where=where, match=match, body=body)
+    )
+    assert ran.code == 2, ran.message
+    _, *rows = csv.reader(io.StringIO(workplace.read("out.csv")))
+    assert {row[0] for row in rows} == {"1", "4", "6", "9"}
+    assert [(source, row) for source, row, _, _ in letters_of(workplace)] == [
+        ("orders", "2"),
+        ("orders", "3"),
+        ("orders", "5"),
+        ("more", "1"),
+        ("more", "2"),
+    ]
+
+
+@pytest.mark.usefixtures("either_way")
+@pytest.mark.parametrize(("match", "where", "body"), JOINS)
+def test_build_records_that_failed_displace_no_driver(
+    workplace: Workplace, match: str, where: str, body: str
+) -> None:
+    workplace.write(
+        orders_csv="id,item\n1,7\n2,99\n3,8\n",
+        items_csv="id,kind\n8,b\n7,a\n",
+        kinds_csv="kind,share\na,0\nb,0\nc,25\n",
+    )
+    ran = workplace.run(
+        SOURCES
+        + """
+          - type: combine
+            name: with_kinds
+            input: { order: orders, kind: kinds }
+            config:
+              where: order.id == 100 / kind.share
+              propagate_ck: driver
+              cxl: emit id = order.id emit item = order.item
+        """
+        + OF_ORDERS.format(driver="with_kinds", where=where, match=match, body=body)
+    )
+    assert ran.code == 2, ran.message
+    _, *rows = csv.reader(io.StringIO(workplace.read("out.csv")))
+    assert [row[0] for row in rows] == (["1", "1", "2", "3"] if "<=" in where else ["1", "2", "3"])
+    failed = ("with_kinds", "division by zero")
+    assert letters_of(workplace) == [("kinds", "1", *failed), ("kinds", "2", *failed)]
+
+
+@pytest.mark.usefixtures("either_way")
+@pytest.mark.parametrize("match", ["first", "all", "collect"])
+def test_a_driver_whose_finds_fail_is_rejected_once(workplace: Workplace, match: str) -> None:
+    workplace.write(
+        orders_csv="id,item\n1,7\n2,8\n3,9\n",
+        items_csv="id,kind\n7,2\n7,none\n7,bad\n7,4\n8,4\n",
+        kinds_csv="kind,share\nx,2\ny,4\n",
+    )
+    body = "" if match == "collect" else "cxl: emit id = order.id emit share = kind.share"
+    ran = workplace.run(
+        SOURCES
+        + f"""
+          - type: combine
+            name: shares
+            input: {{ order: orders, found: items, kind: kinds }}
+            config:
+              where: order.item == found.id and found.kind.to_int() == kind.share
+              match: {match}
+              propagate_ck: driver
+              {body}
+        """
+    )
+    assert ran.code == 2, ran.message
+    _, *rows = csv.reader(io.StringIO(workplace.read("out.csv")))
+    assert [row[0] for row in rows] == ["2", "3"]
+    assert letters_of(workplace) == [("orders", "1", "shares", "cannot convert 'none' to Int")]
+
+
+@pytest.mark.usefixtures("either_way")
+def test_ranges_alone_of_values_of_any_kind(workplace: Workplace) -> None:
+    workplace.write(
+        a_json='{"id": 1, "v": 1}\n{"id": 2, "v": "x"}\n{"id": 3}\n{"id": 4, "v": 2.5}\n',
+        b_json='{"id": 5, "v": 2}\n{"id": 6, "v": 9.5}\n{"id": 7, "v": null}\n',
+    )
+    ran = workplace.run(
+        """
+        pipeline: { name: p }
+        error_handling: { strategy: continue, dlq: { path: rejected.csv } }
+        nodes:
+          - type: source
+            name: a
+            config: { type: json, path: a.json, schema: { id: int, v: any } }
+          - type: source
+            name: b
+            config: { type: json, path: b.json, schema: { id: int, v: any } }
+          - type: combine
+            name: both
+            input: { a: a, b: b }
+            config:
+              where: a.v <= b.v
+              match: all
+              propagate_ck: driver
+              cxl: emit id = a.id emit other = b.id
+          - { type: output, name: out, input: both, config: { type: csv, path: out.csv } }
+        """
+    )
+    assert (ran.code, workplace.read("out.csv")) == (2, "id,other\n1,5\n1,6\n3,\n4,6\n")
+    assert letters_of(workplace) == [("a", "2", "both", "cannot compare String with Int")]

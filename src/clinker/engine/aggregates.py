@@ -177,7 +177,7 @@ class _Aggregation:
     def _groups(self, records: Flow) -> Flow:
         shown: dict[str, str] = {}
         compiler = Compiler(_GroupInputs(self.unit, self.building.system, self.flow, shown))
-        order = selection(records.order)
+        order = selection(records.kept_order)
         is_wide = Demand.WIDE_SUMS in self.building.demands
         partials = Partials(Scope(), compiler.scope, order, is_wide=is_wide)
         first = partials.name(f"min({_one(order)})")
@@ -189,8 +189,10 @@ class _Aggregation:
         columns, fails = self._emitted(compiler, shown)
         order_columns = _order_columns(first, order)
         hidden = {SOURCE: "cast(null as int)", POSITION: "cast(null as bigint)"}
+        asides: dict[str, str] = {}
         if records.has_rejects:
             hidden = {name: f"{quoted(_SELF)}.{quoted(name)}" for name in hidden}
+            asides = {name: f"ifnull({quoted(_SELF)}.{quoted(name)}, 0L)" for name in records.aside}
         if self.has_windows:
             hidden[WINDOW] = quoted(WINDOW)
         needs_wide = [sql.needs_wide for sql in results.values() if sql.needs_wide]
@@ -209,12 +211,13 @@ class _Aggregation:
             mark = f"coalesce({own}, {mark})" if mark else own
         if mark:
             hidden[REJECT] = mark
-        every = [*columns.items(), *hidden.items(), *order_columns.items()]
+        every = [*columns.items(), *hidden.items(), *order_columns.items(), *asides.items()]
         return Flow(
             frame=computed(groups, compiler.scope, every),
             columns=self.planned.row.columns,
-            order=((WINDOW,) if self.has_windows else ()) + tuple(order_columns),
+            order=(*((WINDOW,) if self.has_windows else ()), *order_columns, *asides),
             is_ordered=False,
+            aside=tuple(asides),
             sources=records.sources,
             is_small=records.is_small,
             has_rejects=mark is not None,

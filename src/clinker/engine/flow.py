@@ -62,6 +62,8 @@ class Flow:
     """Columns of integers that, taken together, order the records and tell them apart."""
     is_ordered: bool
     """Whether the records already stand in that order, partition after partition."""
+    aside: tuple[str, ...] = ()
+    """Those of the order columns that only tell rejected records apart; for others they are 0."""
     sources: tuple[str, ...]
     """The sources whose records, or parts of them, are in it."""
     is_small: bool
@@ -109,6 +111,11 @@ class Flow:
         """All columns of the frame."""
         return (*self.columns, *self.hidden)
 
+    @property
+    def kept_order(self) -> tuple[str, ...]:
+        """The columns that order the records which are not rejected."""
+        return tuple(name for name in self.order if name not in self.aside)
+
     def with_frame(self, frame: DataFrame) -> Flow:
         return replace(self, frame=frame)
 
@@ -120,7 +127,13 @@ class Flow:
         # again in every step: texts without end. It lets a number that may change stay in place.
         fixed = self.frame.selectExpr("*", f"monotonically_increasing_id() as {quoted(_BARRIER)}")
         kept = fixed.where(f"{quoted(REJECT)} is null and {quoted(_BARRIER)} >= 0")
-        return replace(self, frame=kept.drop(REJECT, _BARRIER), has_rejects=False)
+        return replace(
+            self,
+            frame=kept.drop(REJECT, _BARRIER, *self.aside),
+            order=self.kept_order,
+            aside=(),
+            has_rejects=False,
+        )
 
     def in_order(self) -> Flow:
         """The same records, standing in their order."""

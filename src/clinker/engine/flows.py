@@ -9,7 +9,7 @@ from pyspark import StorageLevel
 from clinker.engine.aggregates import aggregate
 from clinker.engine.building import Building, as_declared
 from clinker.engine.combines import combine
-from clinker.engine.flow import REJECT, Flow, quoted
+from clinker.engine.flow import Flow
 from clinker.engine.inputs import SourceInput
 from clinker.engine.merges import merge
 from clinker.engine.outputs import Written, written
@@ -115,4 +115,4 @@ class Flows:
         if self._readers(window.root) or not looked_up.has_rejects:
             return result
         # Nobody else reads that source, so nobody else reports what it rejects.
-        return with_rejected(result, [looked_up.frame.where(f"{quoted(REJECT)} is not null")])
+        return with_rejected(result, [looked_up])

@@ -56,8 +56,8 @@ class Joined:
     """The build orders, which tell several finds of one driver record apart."""
     is_unique: bool
     """Whether every driver record is there once."""
-    rejected: tuple[DataFrame, ...] = ()
-    """Build records that failed."""
+    rejected: tuple[Flow, ...] = ()
+    """Build inputs of which records failed."""
 
     @property
     def is_match(self) -> str:
@@ -115,7 +115,7 @@ class _Joining:
         self.building = building
         self.planned = planned
         self.inputs = inputs
-        self.rejected: list[DataFrame] = []
+        self.rejected: list[Flow] = []
 
     def run(self, plan: Join, only_first: bool) -> Joined:
         flow = self._named(plan.driver, self.inputs[plan.driver])
@@ -129,7 +129,7 @@ class _Joining:
         )
         deduplicates = only_first and is_star
         for number, step in enumerate(plan.steps):
-            flow, own = self._joined(flow, number, step, deduplicates)
+            flow, own = self._joined(flow, number, step, deduplicates, order)
             order += own
         builds = tuple(step.build for step in plan.steps)
         found = Joined(
@@ -159,14 +159,16 @@ class _Joining:
     # One step
 
     def _joined(
-        self, flow: Flow, number: int, step: Step, deduplicates: bool
+        self, flow: Flow, number: int, step: Step, deduplicates: bool, finds: Sequence[str]
     ) -> tuple[Flow, list[str]]:
         comparisons = [c for c in step.comparisons if self._is_direct(c)]
         # What is not compared by columns alone is checked on pairs, inexact equalities too.
         checks = [c.written for c in step.comparisons if c not in comparisons or not c.is_exact]
         probes = [f"$probe:{number}.{n}" for n in range(len(comparisons))]
         keys = [f"$build:{number}.{n}" for n in range(len(comparisons))]
-        flow = self._with_keys(flow, probes, [c.probe for c in comparisons], comparisons)
+        flow, may_fail = self._with_keys(flow, probes, [c.probe for c in comparisons], comparisons)
+        if may_fail and finds and not deduplicates:
+            flow = _rejected_once(flow, finds)
         build = self._build(step, keys, comparisons)
         order = [f"$order:{number}.{n}" for n in range(len(build.order))]
         if deduplicates:
@@ -187,7 +189,7 @@ class _Joining:
         )
         if build.is_small:
             renamed = renamed.hint("broadcast")
-        frame = flow.frame.join(renamed, f.expr(" and ".join(condition)), "left")
+        frame = flow.frame.join(renamed, f.expr(" and ".join(condition or ["true"])), "left")
         is_ordered = flow.is_ordered and build.is_small and deduplicates
         joined = replace(flow, frame=frame, is_ordered=is_ordered)
         if late:
@@ -205,8 +207,8 @@ class _Joining:
         names: Sequence[str],
         values: Sequence[typed.Expr],
         comparisons: Sequence[Comparison],
-    ) -> Flow:
-        """The flow with what it is compared by; a record whose key fails is rejected."""
+    ) -> tuple[Flow, bool]:
+        """The flow with what it is compared by, and whether keys may fail: those are rejected."""
         compiler = self.compiler(flow)
         columns = {name: quoted(name) for name in flow.frame.columns if name != REJECT}
         failures: list[str | None] = []
@@ -221,7 +223,7 @@ class _Joining:
         if mark:
             columns[REJECT] = mark
         frame = computed(flow.frame, compiler.scope, list(columns.items()))
-        return replace(flow, frame=frame, has_rejects=mark is not None)
+        return replace(flow, frame=frame, has_rejects=mark is not None), fails is not None
 
     def _mark(
         self, flow: Flow, compiler: Compiler, fails: str, expressions: Sequence[typed.Expr]
@@ -241,12 +243,12 @@ class _Joining:
             # Spark would compute with records that it holds already while it still plans.
             flow = flow.with_frame(flow.frame.coalesce(1))
         flow = self._named(step.build, flow)
-        flow = self._with_keys(flow, keys, [c.build for c in comparisons], comparisons)
+        flow, _ = self._with_keys(flow, keys, [c.build for c in comparisons], comparisons)
         if not flow.has_rejects:
             return flow
         if not flow.is_small:
             flow = flow.with_frame(flow.frame.persist())
-        self.rejected.append(flow.frame.where(f"{quoted(REJECT)} is not null"))
+        self.rejected.append(flow)
         kept = flow.frame.where(f"{quoted(REJECT)} is null")
         return replace(flow, frame=kept, has_rejects=False)
 
@@ -383,3 +385,16 @@ def _first_of_each(flow: Flow, keys: Sequence[str]) -> Flow:
     number = f"row_number() over (partition by {by} order by {order})"
     frame = flow.frame.selectExpr("*", f"{number} as {quoted(_NUMBER)}")
     return flow.with_frame(frame.where(f"{quoted(_NUMBER)} = 1"))
+
+
+def _rejected_once(flow: Flow, finds: Sequence[str]) -> Flow:
+    """A driver record that fails with one of its finds is rejected once; its other finds go."""
+    by, order = ", ".join(selection(flow.order)), ", ".join(selection(finds))
+    is_kept = f"{quoted(REJECT)} is null"
+    number = f"row_number() over (partition by {by} order by {is_kept}, {order})"
+    fails = f"max(not {is_kept}) over (partition by {by})"
+    frame = flow.frame.selectExpr(
+        "*", f"{number} as {quoted(_NUMBER)}", f"({fails}) as {quoted(_FAILS)}"
+    )
+    kept = frame.where(f"{quoted(_NUMBER)} = 1 or not {quoted(_FAILS)}")
+    return replace(flow, frame=kept.drop(_NUMBER, _FAILS), is_ordered=False)

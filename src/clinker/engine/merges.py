@@ -28,7 +28,7 @@ from clinker.engine.interleave import seeded_order
 from clinker.engine.rejecting import NO_REJECT
 from clinker.plan.planned import PlannedMerge
 
-_INPUT, _TURN = "$input", "$turn"
+_INPUT, _TURN, _ASIDE = "$input", "$turn", "$aside"
 
 
 def merge(spark: SparkSession, planned: PlannedMerge, inputs: Sequence[Flow]) -> Flow:
@@ -61,7 +61,7 @@ def _behind_each_other(flow: Flow, number: int, width: int) -> Flow:
 
 
 def _by_turns(flow: Flow, number: int) -> Flow:
-    return _reordered(flow, {_TURN: _rank(flow), _INPUT: str(number)})
+    return _reordered(flow, {_TURN: _rank(flow), _INPUT: str(number), **_aside(flow)})
 
 
 def _in_drawn_order(spark: SparkSession, flows: Sequence[Flow], seed: int) -> list[Flow]:
@@ -69,7 +69,8 @@ def _in_drawn_order(spark: SparkSession, flows: Sequence[Flow], seed: int) -> li
     counts = [flow.without_rejects().frame.count() for flow in flows]
     drawn = pa.array(list(seeded_order(seed, counts)), pa.int32())
     ranked = [
-        _reordered(flow, {_INPUT: str(n), _TURN: _rank(flow)}) for n, flow in enumerate(flows)
+        _reordered(flow, {_TURN: _rank(flow), _INPUT: str(n), **_aside(flow)})
+        for n, flow in enumerate(flows)
     ]
     places = _places(drawn, len(flows))
     found: list[Flow] = []
@@ -78,7 +79,7 @@ def _in_drawn_order(spark: SparkSession, flows: Sequence[Flow], seed: int) -> li
         joined = flow.frame.join(spark.createDataFrame(table), _TURN, "left").drop(_TURN)
         # A rejected record is drawn by nobody; any place will do.
         placed = joined.withColumnRenamed("$place", _TURN).na.fill(0, [_TURN])
-        found.append(replace(flow, frame=placed, order=(_TURN, _INPUT), is_ordered=False))
+        found.append(flow.with_frame(placed))
     return found
 
 
@@ -97,12 +98,21 @@ def _rank(flow: Flow) -> str:
     return f"count({kept}) over (order by {order} rows unbounded preceding)"
 
 
+def _aside(flow: Flow) -> dict[str, str]:
+    """A rejected record, which has no turn of its own, is told apart by its place."""
+    if not flow.has_rejects:
+        return {}
+    order = ", ".join(map(quoted, flow.order))
+    place = f"row_number() over (order by {order})"
+    return {_ASIDE: f"if({quoted(REJECT)} is null, 0, {place})"}
+
+
 def _reordered(flow: Flow, order: dict[str, str]) -> Flow:
     """The flow under new order columns, given as SQL; the old ones go."""
     kept = [name for name in flow.names if name not in flow.order or name == POSITION]
     texts = [f"{text} as {quoted(name)}" for name, text in order.items()]
     frame = flow.frame.selectExpr(*(quoted(n) for n in kept if n not in order), *texts)
-    return replace(flow, frame=frame, order=tuple(order), is_ordered=False, borders=())
+    return replace(flow, frame=frame, order=tuple(order), is_ordered=False, aside=(), borders=())
 
 
 # Columns

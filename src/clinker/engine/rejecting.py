@@ -21,6 +21,7 @@ from clinker.engine.flow import (
     WIDENED,
     Flow,
     quoted,
+    selection,
     widened_column,
 )
 from clinker.engine.stages import Demand
@@ -137,18 +138,29 @@ def nan_sql(text: str, type_: Type) -> str | None:
     return f"isnan({text})"
 
 
-def with_rejected(flow: Flow, others: Sequence[DataFrame]) -> Flow:
-    """The flow with rejected records that reached a node by another way than its flow."""
+def with_rejected(flow: Flow, others: Sequence[Flow]) -> Flow:
+    """The flow with the rejected records of others, which reached a node by another way.
+
+    They are numbered: a place in their own order says nothing about one in that of the flow.
+    """
     if not others:
         return flow
-    kept = flow.frame
-    if not flow.has_rejects:
-        kept = kept.selectExpr("*", f"{NO_REJECT} as {quoted(REJECT)}")
-    marks = (SOURCE, POSITION, REJECT)
-    types = dict(kept.dtypes)
+    aside = f"$aside{len(flow.aside)}"
+    mark = [] if flow.has_rejects else [f"{NO_REJECT} as {quoted(REJECT)}"]
+    kept = flow.frame.selectExpr("*", *mark, f"0L as {quoted(aside)}")
+    values = {name: quoted(name) for name in (SOURCE, POSITION, REJECT)}
+    values[aside] = "monotonically_increasing_id() + 1"
     columns = [
-        quoted(name) if name in marks else f"cast(null as {types[name]}) as {quoted(name)}"
-        for name in kept.columns
+        f"cast({values.get(name, 'null')} as {type_}) as {quoted(name)}"
+        for name, type_ in kept.dtypes
     ]
-    union = reduce(lambda a, b: a.unionByName(b.selectExpr(*columns)), others, kept)
-    return replace(flow, frame=union, has_rejects=True)
+    marks = selection((SOURCE, POSITION, REJECT))
+    rejected = (o.frame.where(f"{quoted(REJECT)} is not null").selectExpr(*marks) for o in others)
+    numbered = reduce(DataFrame.unionByName, rejected).selectExpr(*columns)
+    return replace(
+        flow,
+        frame=kept.unionByName(numbered),
+        order=(*flow.order, aside),
+        aside=(*flow.aside, aside),
+        has_rejects=True,
+    )

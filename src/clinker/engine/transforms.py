@@ -38,7 +38,6 @@ from clinker.engine.rejecting import (
     demand_sql,
     inputs_array_sql,
     inputs_sql,
-    is_kept,
     read_expressions,
     reads_of,
     reject_sql,
@@ -217,8 +216,7 @@ def _taken_apart(building: Building, flow: Flow, block: Block, mark: str | None)
 def _without_failing_records(rows: Flow, records: Flow, fails: str, mark: str) -> Flow:
     """The rows, and one in place of those of a record of which any fails."""
     by = ", ".join(selection(records.order))
-    # Records that were rejected before may share the place of another one.
-    failed = f"max(coalesce({fails}, false) and {is_kept(rows)}) over (partition by {by})"
+    failed = f"max(coalesce({fails}, false)) over (partition by {by})"
     frame = rows.frame.selectExpr("*", f"{failed} as {quoted(_FAILED)}")
     stays = f"not {quoted(_FAILED)} or {quoted(rows.order[-1])} = 0"
     frame = frame.where(unless_rejected(f"({stays})", rows.has_rejects))
