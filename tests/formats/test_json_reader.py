@@ -62,6 +62,8 @@ def test_the_content_tells_the_form(tmp_path: Path, content: bytes, expected: li
         (JsonDialect(record_path="/a/b", form="object"), b'{"x":2,"a":{"b":[{"id":1}]}}'),
         (JsonDialect(record_path="data"), b'{"data":{"id":1}}'),
         (JsonDialect(record_path="$"), b'[{"id":1}]'),
+        (JsonDialect(record_path="$.data", form="ndjson"), b'{"data":[{"id":1}]}'),
+        (JsonDialect(record_path="$.data", form="ndjson"), b'{\n"data":[{"id":1}]}'),
     ],
 )
 def test_forms_and_paths(tmp_path: Path, dialect: JsonDialect, content: bytes) -> None:
@@ -88,6 +90,27 @@ def test_columns_are_keys_or_paths(tmp_path: Path) -> None:
     ]
 
 
+@pytest.mark.parametrize("split_bytes", [1, 1 << 20])
+@pytest.mark.parametrize("undeclared", ["keep", "drop"])
+def test_every_line_may_hold_records(
+    tmp_path: Path, undeclared: Literal["keep", "drop"], split_bytes: int
+) -> None:
+    spec = spec_of(
+        JsonDialect(form="ndjson", record_path="$.page.items"),
+        {"id": "int", "tag": "string"},
+        undeclared=undeclared,
+        array_paths=(ArrayPath("tag", "explode"),),
+    )
+    content = b'''{"page":{"items":[{"id":1,"tag":["a","b"]},{"id":2}]}}
+
+{"page":{"items":[]},"id":9}
+{"page":{"items":{"id":3,"tag":"c"}}}
+'''
+    records = records_of(spec, inventory_of(tmp_path, spec, content, split_bytes=split_bytes))
+    assert [(r["id"], r["tag"]) for r in records] == [(1, "a"), (1, "b"), (2, None), (3, "c")]
+    assert [r["$pos"] for r in records] == [1, 2, 3, 4]
+
+
 def test_records_may_differ_in_their_keys(tmp_path: Path) -> None:
     spec = spec_of(JsonDialect(), {"id": "int", "q": "string", "date": "date"})
     inventory = inventory_of(tmp_path, spec, b'[{"id":1,"x":[]}]', b'{"y":1.5}\n{"id":2}\n')
@@ -99,6 +122,15 @@ def test_records_may_differ_in_their_keys(tmp_path: Path) -> None:
     assert inventory.warnings == (
         "source 'orders' declares columns 'q', 'date', which its files do not have: null",
     )
+
+
+def test_columns_are_not_missed_however_their_keys_are_written(tmp_path: Path) -> None:
+    spec = spec_of(JsonDialect(), {"a.b": "int", "größe": "int", "x/y": "int"})
+    inventory = inventory_of(tmp_path, spec, b'[{"a.b":1,"gr\\u00f6\\u00dfe":2,"x\\/y":3}]')
+    assert values(records_of(spec, inventory)) == [
+        {"a.b": 1, "größe": 2, "x/y": 3, "$widened": None}
+    ]
+    assert inventory.warnings == ()
 
 
 def test_values_that_do_not_fit_reject_their_record(tmp_path: Path) -> None:

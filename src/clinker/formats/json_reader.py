@@ -94,7 +94,7 @@ def _parts(
     if (
         inventory.layouts[split.file.index].form == "ndjson"
         and spec.undeclared == "drop"
-        and not spec.array_paths
+        and not (spec.array_paths or dialect.record_path)
         and not any("." in column.name for column in columns)
     ):
         fields = LineFields(columns, inventory.members)
@@ -119,9 +119,10 @@ def _records(
     data = _bytes_of(split)
     if form == "ndjson":
         records = line_records(data, split.start, path)
+        unfold = unfolding(spec.array_paths, dialect.record_path, path)
     else:
         records = document_records(data, form, dialect.record_path, path)
-    unfold = unfolding(spec.array_paths)
+        unfold = unfolding(spec.array_paths)
     return chain.from_iterable(map(unfold, records)) if unfold else records
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from functools import partial
 from itertools import chain
 from typing import Any, Protocol, TypeAlias
 
@@ -69,7 +70,7 @@ def detect_form(dialect: JsonDialect, head: bytes, path: str) -> JsonForm | None
     if not head:
         return None
     if dialect.record_path:
-        return "object"
+        return "ndjson" if dialect.form == "ndjson" and _is_json(head) else "object"
     if dialect.form:
         return dialect.form
     if head.startswith(b"["):
@@ -171,21 +172,38 @@ def document_records(
         document = orjson.loads(data)
     except orjson.JSONDecodeError as problem:
         raise _malformed(problem, data, path) from None
-    found = _followed(document, record_path, path) if record_path else document
-    if form == "array" and not isinstance(found, list):
+    if record_path:
+        yield from _records_at(document, record_path, path)
+        return
+    if form == "array" and not isinstance(document, list):
         help = "leave out 'format', or set it to 'object' or 'ndjson'"
-        raise FormatError(f"expected an array of records, found {_kind(found)}", path, help)
-    place = f" at '{record_path}'" if record_path else ""
+        raise FormatError(f"expected an array of records, found {_kind(document)}", path, help)
+    if form == "object" and not isinstance(document, dict):
+        raise _no_records(document, path)
+    yield from _records_in(document, path)
+
+
+def _records_at(document: Any, record_path: str, path: str) -> Iterator[Record]:
+    found = _followed(document, record_path, path)
+    return _records_in(found, path, f" at '{record_path}'")
+
+
+def _records_in(found: Any, path: str, place: str = "") -> Iterator[Record]:
+    """The records of an array, or the one that an object is."""
     if isinstance(found, dict):
         yield found
         return
-    if not isinstance(found, list) or (form == "object" and not record_path):
-        help = "set 'record_path' to where the records are, or leave out 'format'"
-        raise FormatError(f"expected records{place}, found {_kind(found)}", path, help)
+    if not isinstance(found, list):
+        raise _no_records(found, path, place)
     for number, record in enumerate(found, 1):
         if type(record) is not dict:
             raise _no_object(f"element {number} of the array{place}", record, path)
         yield record
+
+
+def _no_records(found: Any, path: str, place: str = "") -> FormatError:
+    help = "set 'record_path' to where the records are, or leave out 'format'"
+    return FormatError(f"expected records{place}, found {_kind(found)}", path, help)
 
 
 def _followed(document: Any, record_path: str, path: str) -> Any:
@@ -210,14 +228,23 @@ def _kind(value: Any) -> str:
 # Unfolding arrays
 
 
-def unfolding(paths: Sequence[ArrayPath]) -> Callable[[Record], Iterator[Record]] | None:
-    """What turns a record into the records its arrays stand for; None if nothing is unfolded."""
-    if not paths:
-        return None
-    steps = [_explode(p) if p.mode == "explode" else _join(p) for p in paths]
+Unfolding: TypeAlias = Callable[[Record], Iterable[Record]]
+"""What turns a record into the records inside of it."""
 
-    def unfold(record: Record) -> Iterator[Record]:
-        records = iter((record,))
+
+def unfolding(
+    paths: Sequence[ArrayPath], record_path: str | None = None, file: str = ""
+) -> Unfolding | None:
+    """For records at a path, then for those that arrays stand for; None if nothing is unfolded."""
+    steps: list[Unfolding] = []
+    if record_path:
+        steps.append(partial(_records_at, record_path=record_path, path=file))
+    steps += (_explode(p) if p.mode == "explode" else _join(p) for p in paths)
+    if not steps:
+        return None
+
+    def unfold(record: Record) -> Iterable[Record]:
+        records: Iterable[Record] = (record,)
         for step in steps:
             records = chain.from_iterable(map(step, records))
         return records
@@ -225,7 +252,7 @@ def unfolding(paths: Sequence[ArrayPath]) -> Callable[[Record], Iterator[Record]
     return unfold
 
 
-def _explode(path: ArrayPath) -> Callable[[Record], Sequence[Record]]:
+def _explode(path: ArrayPath) -> Unfolding:
     steps = steps_of(path.path)
 
     def explode(record: Record) -> Sequence[Record]:
@@ -241,7 +268,7 @@ def _explode(path: ArrayPath) -> Callable[[Record], Sequence[Record]]:
     return explode
 
 
-def _join(path: ArrayPath) -> Callable[[Record], Sequence[Record]]:
+def _join(path: ArrayPath) -> Unfolding:
     steps = steps_of(path.path)
 
     def join(record: Record) -> Sequence[Record]:

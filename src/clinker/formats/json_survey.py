@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
 from typing import BinaryIO, Protocol
 
@@ -10,7 +11,13 @@ import orjson
 
 from clinker.formats.encodings import opened, text_start
 from clinker.formats.json_members import MemberGuess
-from clinker.formats.json_records import WholeRecords, detect_form, line_records, unfolding
+from clinker.formats.json_records import (
+    Unfolding,
+    WholeRecords,
+    detect_form,
+    line_records,
+    unfolding,
+)
 from clinker.formats.read_spec import (
     FileLayout,
     InputFile,
@@ -29,6 +36,8 @@ from clinker.frozen import frozen
 _BLOCK_BYTES = 1 << 17
 _GUESSED_LINES = 6
 """Of every block so many tell what kinds of values there are."""
+_PLAIN = re.compile(r"[\w. -]*", re.ASCII)
+"""Names that are written as they are."""
 _BLANK = 0x20
 _LF = 10
 _ONLY_UTF8 = "JSON files are UTF-8; convert it"
@@ -105,20 +114,25 @@ class _KeySearch:
 
     def __init__(self, spec: ReadSpec) -> None:
         self._source = spec.source_name
-        self._sought = {
-            column.name: orjson.dumps(column.name.split(".")[-1]) for column in spec.columns
-        }
+        self._sought = {column.name: _mentions(column.name) for column in spec.columns}
         self._looked = False
 
     def look(self, text: bytes) -> None:
         self._looked = True
-        for name, key in list(self._sought.items()):
-            if key in text:
+        for name, mentions in list(self._sought.items()):
+            if any(mention in text for mention in mentions):
                 del self._sought[name]
 
     def warnings(self) -> Iterator[str]:
         if self._sought and self._looked:
             yield missing_columns(self._source, list(self._sought))
+
+
+def _mentions(name: str) -> tuple[bytes, ...]:
+    """What a text holds if it has a column: the end of its path, or a key of the whole name."""
+    keys = tuple(map(orjson.dumps, dict.fromkeys((name.split(".")[-1], name))))
+    # Any escape may stand for letters that many writers escape.
+    return keys if _PLAIN.fullmatch(name) else (*keys, b"\\")
 
 
 def _survey(
@@ -136,7 +150,8 @@ def _survey(
             return _Survey(None, ())
         if form == "ndjson":
             lines = _Lines()
-            splits = tuple(_cut(stream, spec, file, start, split_bytes, lines, looking))
+            unfold = unfolding(spec.array_paths, dialect.record_path, file.path)
+            splits = tuple(_cut(stream, file, start, split_bytes, unfold, lines, looking))
             return _Survey(form, splits, lines.sizes.largest)
         for block in _blocks_of_lines(stream, start):
             for each in looking:
@@ -155,15 +170,14 @@ def _first_line(stream: BinaryIO, start: int) -> bytes:
 
 def _cut(
     stream: BinaryIO,
-    spec: ReadSpec,
     file: InputFile,
     start: int,
     split_bytes: int,
+    unfold: Unfolding | None,
     lines: _Lines,
     looking: Sequence[_Looking],
 ) -> Iterator[Split]:
     """Ranges of whole lines, each with the number of its first record."""
-    unfold = unfolding(spec.array_paths)
     begin = offset = start
     target = start + split_bytes
     first_row = row = 1
