@@ -12,8 +12,13 @@ from pyspark.errors import PySparkException
 from pyspark.sql import SparkSession
 from pyspark.sql import functions as f
 
+from clinker.engine.inputs import open_inputs
+from clinker.engine.report import identify
 from clinker.engine.scan import format_error, local_frame, local_table, scan
+from clinker.engine.stages import Stages
 from clinker.formats.reading import CsvDialect, Inventory, JsonDialect, ReadSpec
+from clinker.plan.compile import compile_pipeline
+from clinker.plan.options import Options
 from tests.formats.reading import inventory_of, spec_of
 
 _TYPES = {
@@ -110,3 +115,24 @@ def test_what_workers_cannot_read_is_told_as_such(spark: SparkSession, tmp_path:
     with pytest.raises(PySparkException) as other:
         spark.range(1).selectExpr("raise_error('x')").collect()
     assert format_error(other.value) is None
+
+
+@pytest.mark.parametrize(
+    ("memory_limit", "is_small"), [(None, False), (2**30, True)], ids=["default", "1G"]
+)
+def test_the_driver_reads_what_its_memory_has_room_for(
+    tmp_path: Path, memory_limit: int | None, is_small: bool
+) -> None:
+    (tmp_path / "in.csv").write_bytes(b"id\n" + b"1234567\n" * (6 * 2**17))  # 6 MiB
+    pipeline = b"""
+pipeline: { name: p }
+nodes:
+  - { type: source, name: s, config: { type: csv, path: in.csv, schema: { id: int } } }
+  - { type: output, name: o, input: s, config: { type: csv, path: out.csv } }
+"""
+    options = Options(base_dir=tmp_path, memory_limit=memory_limit)
+    plan = compile_pipeline(pipeline, "p.yaml", options).plan
+    assert plan
+    (source,) = open_inputs(plan, identify(None), Stages())
+    assert source.is_small == is_small
+    assert source.records == 6 * 2**17

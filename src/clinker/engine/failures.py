@@ -8,12 +8,13 @@ from contextlib import contextmanager
 
 from clinker.diagnostics import Diagnostic
 from clinker.engine.report import Exit, RunError
+from clinker.engine.session.jvm import Jvm
 from clinker.engine.session.settings import SessionSettings
 from clinker.plan.explain.as_text import size
 
 _OUT_OF_MEMORY = re.compile(
     r"OutOfMemory|Java heap space|GC overhead limit|UNABLE_TO_ACQUIRE_MEMORY"
-    r"|Python worker exited unexpectedly"
+    r"|Python worker exited unexpectedly|TaskResultLost"
 )
 _OUT_OF_DISK = re.compile(r"No space left on device")
 _OURS = re.compile(r"^clinker\.[\w.]+Error: (.+)$", re.MULTILINE)
@@ -24,18 +25,18 @@ _LONGEST = 300
 
 
 @contextmanager
-def engine_errors(settings: SessionSettings) -> Iterator[None]:
-    """Whatever Spark raises inside becomes a `RunError`."""
+def engine_errors(settings: SessionSettings, jvm: Jvm | None = None) -> Iterator[None]:
+    """Whatever Spark raises inside becomes a `RunError`; `jvm` is the one it runs in, if ours."""
     from py4j.protocol import Py4JError  # type: ignore[import-untyped]
     from pyspark.errors import PySparkException
 
     try:
         yield
     except (PySparkException, Py4JError, ConnectionError) as problem:
-        raise failure(problem, settings) from problem
+        raise failure(problem, settings, jvm) from problem
 
 
-def failure(problem: Exception, settings: SessionSettings) -> RunError:
+def failure(problem: Exception, settings: SessionSettings, jvm: Jvm | None = None) -> RunError:
     """The error for the user that an error of the engine stands for."""
     from clinker.engine.scan import format_error
 
@@ -53,14 +54,15 @@ def failure(problem: Exception, settings: SessionSettings) -> RunError:
             Exit.IO,
             "make room, or set storage.spill.dir in clinker.toml to another disk",
         )
-    if _OUT_OF_MEMORY.search(text):
+    is_gone = isinstance(problem, ConnectionError) or _GONE.search(text)
+    if _OUT_OF_MEMORY.search(text) or (is_gone and jvm and jvm.ran_out_of_memory()):
         return _diagnosed(
             "E310",
             f"the run exceeded the memory limit of {size(settings.memory_limit)}",
             Exit.CONFIGURATION,
             "raise it with --memory-limit or memory.limit in the pipeline",
         )
-    if isinstance(problem, ConnectionError) or _GONE.search(text):
+    if is_gone:
         help = "it may have run out of memory, or was killed; try a larger --memory-limit"
         return RunError("Spark ended before the run did", Exit.IO, help=help)
     first = next((line for line in text.splitlines() if line.strip()), type(problem).__name__)

@@ -35,6 +35,9 @@ from clinker.plan.graph import Unit
 
 SMALL_INPUT = 32 * 2**20
 """What the driver reads by itself, in bytes; starting workers for less costs more than it gains."""
+_MEMORY_PER_SMALL_INPUT = 128
+"""How many times as large the memory of a run is, at least: what becomes of short records takes
+many times the bytes that they have in a file."""
 _MOST_PER_SPLIT = 8 * 2**20
 """What is read at once."""
 _LEAST_PER_TASK, _MOST_PER_TASK = 8 * 2**20, 64 * 2**20
@@ -55,6 +58,8 @@ class SourceInput:
     inventory: Inventory
     sample: int | None
     """How many records to read at most; None for all."""
+    memory: int
+    """What the run may use, in bytes."""
 
     @property
     def name(self) -> str:
@@ -66,7 +71,8 @@ class SourceInput:
 
     @property
     def is_small(self) -> bool:
-        return self.sample is not None or self.size <= SMALL_INPUT
+        most = min(SMALL_INPUT, self.memory // _MEMORY_PER_SMALL_INPUT)
+        return self.sample is not None or self.size <= most
 
     @cached_property
     def table(self) -> pa.Table:
@@ -129,7 +135,7 @@ def _open(
     except FormatError as problem:
         raise RunError(str(problem), Exit.IO, help=problem.help) from problem
     inventory = replace(inventory, task_bytes=task_bytes)
-    preview = plan.options.preview
+    preview, settings = plan.options.preview, plan.pipeline.pipeline
     opened = SourceInput(
         unit=unit,
         number=number,
@@ -138,6 +144,7 @@ def _open(
         spec=spec,
         inventory=inventory,
         sample=preview.records if preview else None,
+        memory=plan.options.memory_limit or settings.memory.limit,
     )
     # To take arrays apart pays for those that have many records.
     return opened.whole() if opened.is_small else opened

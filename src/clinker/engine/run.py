@@ -70,9 +70,12 @@ from clinker.formats.writing import Piece, WriteError, writing_to
 from clinker.frozen import frozen
 from clinker.plan.compile import Plan
 from clinker.plan.graph import Unit
-from clinker.plan.growth import may_outgrow_sources
+from clinker.plan.growth import may_outgrow_sources, may_outnumber_sources
 from clinker.plan.planned import PlannedOutput
 from clinker.plan.reach import reached
+
+_TINY_INPUT = 256 * 2**10
+"""As many bytes may become any number of records."""
 
 
 def run(
@@ -93,7 +96,8 @@ def run(
         with (
             engine_errors(settings),
             open_session(settings, jvm) as session,
-            engine_errors(settings),  # those of Spark can be read only as long as it is there
+            # Those of Spark can be read only as long as it is there.
+            engine_errors(settings, jvm),
         ):
             return prepared.run(session, memory)
 
@@ -182,7 +186,7 @@ class _Run:
             rejects: list[pa.Table] = []
             for output in flows.outputs():
                 self.observer.stage_started(output.unit.name, self._total)
-                table = output.frame.toArrow() if output.is_small else None
+                table = output.frame.toArrow() if self._fits_here(output) else None
                 output = with_record_keys(output, table)
                 with _unwritable(output.unit):
                     collected = self._collected(output, table, cleaning)
@@ -200,6 +204,13 @@ class _Run:
     @property
     def _total(self) -> int:
         return sum(source.records for source in self.inputs)
+
+    def _fits_here(self, output: Written) -> bool:
+        """Whether the records of an output can be held by this process."""
+        if not output.is_small:
+            return False
+        size = sum(source.size for source in self.inputs)
+        return size <= _TINY_INPUT or not may_outnumber_sources(self.plan.nodes.values())
 
     def _collected(self, output: Written, table: pa.Table | None, cleaning: ExitStack) -> Collected:
         if table is not None:

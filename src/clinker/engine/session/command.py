@@ -56,6 +56,7 @@ def fixed_flags(java: Java) -> list[str]:
         *_COMPILATION,
         "-XX:+UseSerialGC",
         "-Xss4m",  # regular expressions recurse
+        "-XX:+ExitOnOutOfMemoryError",  # Spark waits forever for threads that died of it
         "-XX:ReservedCodeCacheSize=160m",
         "-XX:-UsePerfData",
         "-Dio.netty.tryReflectionSetAccessible=true",

@@ -9,6 +9,9 @@ from clinker.engine.session.batches import MAX_BYTES, MAX_RECORDS, MEASURED
 from clinker.engine.session.memory import split_memory
 from clinker.engine.session.settings import SessionSettings
 
+_LARGEST_LOCAL = "spark.sql.execution.arrow.localRelationThreshold"
+"""How large tables may be that Spark holds as rows, not as the Arrow data they come as: that is
+faster to plan with, but many times as large."""
 REQUIRED = {
     "spark.sql.session.timeZone": "UTC",
     "spark.sql.caseSensitive": "true",
@@ -23,7 +26,7 @@ def runtime_conf(settings: SessionSettings) -> dict[str, str]:
 
 
 def _runtime_defaults(settings: SessionSettings) -> dict[str, str]:
-    return {MAX_RECORDS: str(settings.batch_size), MAX_BYTES: MEASURED}
+    return {MAX_RECORDS: str(settings.batch_size), MAX_BYTES: MEASURED, _LARGEST_LOCAL: "1m"}
 
 
 def _is_runtime(name: str) -> bool:

@@ -33,6 +33,9 @@ from clinker.engine.session.workspace import RunDirectory
 PACKAGE_ROOT = Path(__file__).parents[3]
 _START_SECONDS = 120
 _STOP_SECONDS = 10
+_LAST_SECONDS = 2
+_OUT_OF_MEMORY = 3
+"""What a JVM exits with that is told to exit when its heap is full."""
 _LOG = "jvm.log"
 _GATEWAY = "gateway"
 
@@ -129,6 +132,13 @@ class Jvm:
             return ""
         said = [line for line in printed.splitlines() if not line.startswith("\tat ")]
         return "".join(f"\n  {line}" for line in said[-lines:])
+
+    def ran_out_of_memory(self) -> bool:
+        """Whether that is how the JVM, which does not answer any more, has ended."""
+        try:
+            return self._process.wait(_LAST_SECONDS) == _OUT_OF_MEMORY
+        except subprocess.TimeoutExpired:
+            return False
 
     def finish(self, seconds: float = _STOP_SECONDS) -> None:
         """Let the JVM end by itself: it reports to a cluster, or writes what it was asked to."""
