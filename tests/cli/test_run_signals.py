@@ -53,6 +53,22 @@ def test_the_second_signal_ends_the_process_at_once() -> None:
     assert process.returncode == 130
 
 
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
+def test_a_signal_before_the_run_counts_too(number: signal.Signals) -> None:
+    script = f"""\
+import os, signal, sys, time, types
+signal.signal(signal.SIGHUP, signal.SIG_DFL)
+def run(args):
+    os.kill(os.getpid(), {number})
+    time.sleep(20)
+sys.modules["clinker.cli.clinker_run"] = types.SimpleNamespace(run=run)
+from clinker.cli.clinker import main
+sys.exit(main(["run", "pipeline.yaml"]))
+"""
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True)
+    assert (done.returncode, done.stdout, done.stderr) == (130, "", "")
+
+
 def test_what_is_being_put_in_place_is_not_interrupted() -> None:
     process = started(before="interruption.too_late()")
     process.send_signal(signal.SIGINT)

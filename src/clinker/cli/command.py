@@ -35,6 +35,7 @@ def run_command(parser: argparse.ArgumentParser, argv: Sequence[str] | None) -> 
     """Run a command line and return the exit code. Only the command at hand is imported."""
     if hasattr(signal, "SIGPIPE"):  # a reader that leaves ends the output quietly
         signal.signal(signal.SIGPIPE, signal.SIG_DFL)
+    _end_as_if_interrupted("SIGTERM", "SIGHUP")
     args = parser.parse_args(argv)
     if getattr(args, "log_level", None) not in _DETAILED:
         sys.excepthook = _confess
@@ -46,6 +47,13 @@ def run_command(parser: argparse.ArgumentParser, argv: Sequence[str] | None) -> 
     except KeyboardInterrupt:
         return INTERRUPTED
     return code
+
+
+def _end_as_if_interrupted(*names: str) -> None:
+    """Let signals do what Ctrl-C does, unless whoever started the process had them ignored."""
+    for number in (getattr(signal, name) for name in names if hasattr(signal, name)):
+        if signal.getsignal(number) == signal.SIG_DFL:
+            signal.signal(number, signal.default_int_handler)
 
 
 def _confess(
