@@ -1,10 +1,10 @@
-"""Whether records may become much larger than those of the sources."""
+"""Whether records may become much larger, or many more, than those of the sources."""
 
 from __future__ import annotations
 
 import pytest
 
-from clinker.plan.growth import may_outgrow_sources
+from clinker.plan.growth import may_outgrow_sources, may_outnumber_sources
 from tests.plan.compiling import bound
 
 _SOURCE = """
@@ -46,8 +46,24 @@ def test_growth(node: str, expected: bool) -> None:
     assert may_outgrow_sources(bound(_SOURCE + node).nodes.values()) is expected
 
 
-@pytest.mark.parametrize(("match", "expected"), [("first", False), ("collect", True)])
-def test_combines(match: str, expected: bool) -> None:
+@pytest.mark.parametrize(
+    ("cxl", "expected"),
+    [
+        ("emit a = all", False),
+        ("emit each x in all { emit a = x }", True),
+        ("filter id > 1 emit each x in all outer { emit a = x }", True),
+    ],
+)
+def test_fan_outs(cxl: str, expected: bool) -> None:
+    nodes = bound(_SOURCE + _node("transform", cxl)).nodes.values()
+    assert may_outnumber_sources(nodes) is expected
+
+
+@pytest.mark.parametrize(
+    ("match", "grows", "are_more"),
+    [("first", False, False), ("all", False, True), ("collect", True, False)],
+)
+def test_combines(match: str, grows: bool, are_more: bool) -> None:
     cxl = "" if match == "collect" else "emit id = o.id"
     other = _SOURCE.replace("orders", "others")
     combine = f"""
@@ -56,4 +72,5 @@ def test_combines(match: str, expected: bool) -> None:
   input: {{o: orders, p: others}}
   config: {{match: {match}, where: o.id == p.id, cxl: "{cxl}", propagate_ck: driver}}
 """
-    assert may_outgrow_sources(bound(_SOURCE + other + combine).nodes.values()) is expected
+    nodes = bound(_SOURCE + other + combine).nodes.values()
+    assert (may_outgrow_sources(nodes), may_outnumber_sources(nodes)) == (grows, are_more)

@@ -87,6 +87,23 @@ with open_session(settings, jvm) as session:
     assert wait_for_end(jvm)
 
 
+def test_a_jvm_without_memory_ends_and_says_why(tmp_path: Path) -> None:
+    program = """
+from clinker.engine.failures import engine_errors
+from clinker.engine.report import RunError
+jvm = start_jvm(settings)
+try:
+    with open_session(settings, jvm) as session, engine_errors(settings, jvm):
+        session.spark.range(1).selectExpr("repeat(string(id), 2000000000) as s").toArrow()
+except RunError as error:
+    print(error.exit_code, error.diagnostics[0].code, error.message)
+"""
+    with started(program, tmp_path) as process:
+        output, errors = process.communicate(timeout=120)
+    assert (output, errors) == ("1 E310 the run exceeded the memory limit of 512M\n", "")
+    assert list(tmp_path.iterdir()) == []
+
+
 @pytest.mark.parametrize("wait", [0.0, 3.0])
 def test_a_signal_cancels_what_is_computed_or_about_to_be(wait: float, tmp_path: Path) -> None:
     program = """
