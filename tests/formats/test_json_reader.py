@@ -101,11 +101,11 @@ def test_every_line_may_hold_records(
         undeclared=undeclared,
         array_paths=(ArrayPath("tag", "explode"),),
     )
-    content = b'''{"page":{"items":[{"id":1,"tag":["a","b"]},{"id":2}]}}
+    content = b"""{"page":{"items":[{"id":1,"tag":["a","b"]},{"id":2}]}}
 
 {"page":{"items":[]},"id":9}
 {"page":{"items":{"id":3,"tag":"c"}}}
-'''
+"""
     records = records_of(spec, inventory_of(tmp_path, spec, content, split_bytes=split_bytes))
     assert [(r["id"], r["tag"]) for r in records] == [(1, "a"), (1, "b"), (2, None), (3, "c")]
     assert [r["$pos"] for r in records] == [1, 2, 3, 4]
