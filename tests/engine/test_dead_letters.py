@@ -117,7 +117,7 @@ THINGS = """\
 FAILED = """\
 rows.csv,rows,1,checked,,,nan_in_output_field,\
 'value' is not a number (NaN),value,NaN,1,NaN,4,one,,,,
-rows.csv,rows,2,checked,,,type_coercion_failure,division by zero,share,100,2,2.5,0,two,,,zero,
+rows.csv,rows,2,checked,,,type_coercion_failure,division by zero,share,,2,2.5,0,two,,,zero,
 rows.csv,rows,3,rows,,,required_field_conversion_failure,\
 cannot convert 'x3' in required column 'id' to int,id,x3,x3,1,1,three,,,,
 rows.csv,rows,4,rows,,,missing_required_field,\
@@ -125,15 +125,15 @@ required column 'id' has no value,id,,,1,1,four,,,,
 rows.csv,rows,5,rows,,,type_coercion_failure,\
 cannot convert 'abc' in column 'value' to float,value,abc,5,abc,1,five,,,,
 rows.csv,rows,6,checked,,text:not_empty,validation_failure,no text,text,,6,1,1,,,,,
-rows.csv,rows,7,sides,,,type_coercion_failure,division by zero,,1000,7,1,1,seven,,,,
+rows.csv,rows,7,sides,,,type_coercion_failure,division by zero,,,7,1,1,seven,,,,
 rows.csv,rows,8,spread,rest,,expansion_limit_exceeded,\
 emit each gave more than max_expansion (3) records,,,8,1,1,a-b-c-d,,,,
 rows.csv,rows,9,checked,,differs,validation_failure,validation 'differs' failed,,,9,60,1,same,,,,
 rows.csv,rows,11,rows,,,type_coercion_failure,\
 "row 11 has 3 cells, expected 5",,"11,1,1",11,1,1,,,,,
-rows.csv,rows,12,joined,,,combine_output_row,division by zero,ratio,1,12,1,1,tw-elve,,,,
-rows.csv,rows,12,joined,,,combine_output_row,division by zero,ratio,1,12,1,1,tw-elve,,,,
-things.json,things,1,quotients,,,type_coercion_failure,division by zero,,60,10,,,,a,1,,
+rows.csv,rows,12,joined,,,combine_output_row,division by zero,ratio,,12,1,1,tw-elve,,,,
+rows.csv,rows,12,joined,,,combine_output_row,division by zero,ratio,,12,1,1,tw-elve,,,,
+things.json,things,1,quotients,,,type_coercion_failure,division by zero,,,10,,,,a,1,,
 things.json,things,2,sums,,,aggregate_type_error,\
 "sum expects Numeric, got String",,big,11,,,,a,big,,
 things.json,things,4,things,,,type_coercion_failure,\

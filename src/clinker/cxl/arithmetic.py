@@ -51,7 +51,7 @@ def divide(a: Value, b: Value) -> Value:
     """Ints divide to an Int, truncated toward zero."""
     x, y = _numbers("/", a, b)
     if y == 0:
-        raise Failure(FailureKind.DIVISION_BY_ZERO, "division by zero", text_of(a))
+        raise Failure(FailureKind.DIVISION_BY_ZERO, "division by zero")
     if isinstance(x, int) and isinstance(y, int):
         quotient = abs(x) // abs(y)
         return _fit(quotient if (x < 0) == (y < 0) else -quotient, "division")
@@ -62,7 +62,7 @@ def modulo(a: Value, b: Value) -> Value:
     """The remainder has the sign of the dividend."""
     x, y = _numbers("%", a, b)
     if y == 0:
-        raise Failure(FailureKind.DIVISION_BY_ZERO, "division by zero", text_of(a))
+        raise Failure(FailureKind.DIVISION_BY_ZERO, "division by zero")
     if isinstance(x, int) and isinstance(y, int):
         rest = abs(x) % abs(y)
         return -rest if x < 0 else rest
