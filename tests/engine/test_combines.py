@@ -142,6 +142,34 @@ def test_equal_arrays_and_maps_find_each_other(workplace: Workplace) -> None:
         assert (ran.code, workplace.read(f"{key}.csv")) == (0, expected)
 
 
+@pytest.mark.usefixtures("either_way")
+@pytest.mark.parametrize("form", ["csv", "json"])
+def test_an_overwritten_undeclared_field_stays_overwritten(workplace: Workplace, form: str) -> None:
+    workplace.write(
+        orders_csv="id,item,note,more\n1,7,old,x\n",
+        orders_json='{"id": 1, "item": 7, "note": "old", "more": "x"}\n',
+        items_csv="id,kind\n7,a\n",
+        kinds_csv="kind,share\n",
+    )
+    ran = workplace.run(
+        SOURCES.replace("type: csv, path: orders.csv", f"type: {form}, path: orders.{form}")
+        + """
+          - type: transform
+            name: noted
+            input: orders
+            config: { cxl: emit note = "new" }
+          - type: combine
+            name: shares
+            input: { order: noted, item: items }
+            config:
+              where: order.item == item.id
+              propagate_ck: driver
+              cxl: emit id = order.id emit kind = item.kind
+        """
+    )
+    assert (ran.code, workplace.read("out.csv")) == (0, "id,kind,more\n1,a,x\n"), ran.message
+
+
 def letters_of(workplace: Workplace) -> list[tuple[str, ...]]:
     """Source, row, stage and detail of all dead letters."""
     _, *letters = csv.reader(io.StringIO(workplace.read("rejected.csv")))

@@ -72,6 +72,9 @@ class Flow:
     """Undeclared fields that are columns."""
     has_widened_map: bool = False
     """Whether undeclared fields come as a map."""
+    overwritten: frozenset[str] = frozenset()
+    """Fields that a program has emitted, so that undeclared ones of these names are gone, though a
+    dead letter still shows them."""
     meta: Mapping[str, Type] = field(default_factory=dict)
     origin: Mapping[str, tuple[str, Type]] = field(default_factory=dict)
     """The fields as their source read them: the column that still holds each of them."""

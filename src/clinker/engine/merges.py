@@ -50,6 +50,7 @@ def merge(spark: SparkSession, planned: PlannedMerge, inputs: Sequence[Flow]) ->
         is_ordered=node.config.mode == "concat" and all(part.is_ordered for part in parts),
         is_small=all(part.is_small for part in parts),
         sources=tuple(dict.fromkeys(name for part in parts for name in part.sources)),
+        overwritten=frozenset.intersection(*(part.overwritten for part in parts)),
     )
 
 

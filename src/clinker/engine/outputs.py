@@ -67,7 +67,7 @@ def written(building: Building, planned: PlannedOutput, flow: Flow) -> Written:
     widened = None
     if config.include_unmapped:
         undeclared = Widened(
-            excluded=frozenset(config.exclude) | frozenset(ordered.columns),
+            excluded=ordered.overwritten.union(config.exclude, ordered.columns),
             renamed=_new_names(config),
         )
         taken = {column.name for column in columns}

@@ -283,6 +283,7 @@ def _outgoing(
         origin=origin,
         apart={},
         narrowed=narrowed,
+        overwritten=flow.overwritten.union(program.fields_written),
     )
 
 
