@@ -55,8 +55,10 @@ def test_the_second_signal_ends_the_process_at_once() -> None:
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
 def test_a_signal_before_the_run_counts_too(number: signal.Signals) -> None:
+    # As above: shells let what they start in the background ignore Ctrl-C.
     script = f"""\
 import os, signal, sys, time, types
+signal.signal(signal.SIGINT, signal.default_int_handler)
 signal.signal(signal.SIGHUP, signal.SIG_DFL)
 def run(args):
     os.kill(os.getpid(), {number})
