@@ -44,6 +44,12 @@ clinker.formats.reading.FormatError: orders.csv is not UTF-8 at byte 17
         ),
         (ConnectionRefusedError(111, "refused"), 4, "Spark ended before the run did", []),
         (
+            Py4JError("An error occurred while calling o50.getResult"),
+            4,
+            "Spark ended before the run did",
+            [],
+        ),
+        (
             PySparkException("[PARSE_SYNTAX_ERROR] Syntax error\n\nJVM stacktrace:\n\tat x"),
             1,
             "Spark failed: [PARSE_SYNTAX_ERROR] Syntax error",

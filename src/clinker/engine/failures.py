@@ -19,7 +19,10 @@ _OUT_OF_MEMORY = re.compile(
 _OUT_OF_DISK = re.compile(r"No space left on device")
 _OURS = re.compile(r"^clinker\.[\w.]+Error: (.+)$", re.MULTILINE)
 """An error for the user that a task raised, in the stack trace that brings it here."""
-_GONE = re.compile(r"Answer from Java side is empty|Error while sending or receiving|UNAVAILABLE")
+_GONE = re.compile(
+    r"Answer from Java side is empty|Error while sending or receiving|UNAVAILABLE"
+    r"|^An error occurred while calling \S+\Z"  # without a word why
+)
 _CALLED = re.compile(r"^An error occurred while calling \S+\n: ")
 _LONGEST = 300
 
