@@ -54,7 +54,7 @@ class Plan:
         settings = self._plan.pipeline.pipeline
         own = SessionSettings(
             threads=settings.concurrency.threads,
-            memory_limit=settings.memory.limit,
+            memory_limit=self._plan.memory_limit,
         )
         return run(self._plan, own, Quiet())
 

@@ -166,7 +166,7 @@ def session_settings(
         master=args.master,
         remote=args.remote,
         threads=options.threads or settings.concurrency.threads,
-        memory_limit=options.memory_limit or settings.memory.limit,
+        memory_limit=plan.memory_limit,
         batch_size=settings.batch_size if settings.has("batch_size") else DEFAULT_BATCH,
         local_dir=None if storage.spill_dir_is_default else storage.spill_dir,
         compress=storage.spill.compress != "off",

@@ -135,7 +135,7 @@ def _open(
     except FormatError as problem:
         raise RunError(str(problem), Exit.IO, help=problem.help) from problem
     inventory = replace(inventory, task_bytes=task_bytes)
-    preview, settings = plan.options.preview, plan.pipeline.pipeline
+    preview = plan.options.preview
     opened = SourceInput(
         unit=unit,
         number=number,
@@ -144,7 +144,7 @@ def _open(
         spec=spec,
         inventory=inventory,
         sample=preview.records if preview else None,
-        memory=plan.options.memory_limit or settings.memory.limit,
+        memory=plan.memory_limit,
     )
     # To take arrays apart pays for those that have many records.
     return opened.whole() if opened.is_small else opened

@@ -25,6 +25,7 @@ from clinker.engine.flow import REJECT, Flow, quoted, selection
 from clinker.engine.identity import identity_sql
 from clinker.engine.rejecting import (
     inputs_sql,
+    is_kept,
     read_expressions,
     reads_of,
     reject_sql,
@@ -390,9 +391,8 @@ def _first_of_each(flow: Flow, keys: Sequence[str]) -> Flow:
 def _rejected_once(flow: Flow, finds: Sequence[str]) -> Flow:
     """A driver record that fails with one of its finds is rejected once; its other finds go."""
     by, order = ", ".join(selection(flow.order)), ", ".join(selection(finds))
-    is_kept = f"{quoted(REJECT)} is null"
-    number = f"row_number() over (partition by {by} order by {is_kept}, {order})"
-    fails = f"max(not {is_kept}) over (partition by {by})"
+    number = f"row_number() over (partition by {by} order by {is_kept(flow)}, {order})"
+    fails = f"max(not {is_kept(flow)}) over (partition by {by})"
     frame = flow.frame.selectExpr(
         "*", f"{number} as {quoted(_NUMBER)}", f"({fails}) as {quoted(_FAILS)}"
     )

@@ -69,10 +69,7 @@ def _in_drawn_order(spark: SparkSession, flows: Sequence[Flow], seed: int) -> li
     """Every record gets the place at which its input is drawn for it."""
     counts = [flow.without_rejects().frame.count() for flow in flows]
     drawn = pa.array(list(seeded_order(seed, counts)), pa.int32())
-    ranked = [
-        _reordered(flow, {_TURN: _rank(flow), _INPUT: str(n), **_aside(flow)})
-        for n, flow in enumerate(flows)
-    ]
+    ranked = [_by_turns(flow, number) for number, flow in enumerate(flows)]
     places = _places(drawn, len(flows))
     found: list[Flow] = []
     for flow, place in zip(ranked, places, strict=True):

@@ -69,6 +69,11 @@ class Plan:
     dead_letters: DeadLetters
     storage: StorageSettings
 
+    @property
+    def memory_limit(self) -> int:
+        """What a run may use, in bytes: as the command line says, else the pipeline file."""
+        return self.options.memory_limit or self.pipeline.pipeline.memory.limit
+
 
 @frozen
 class Compiled:
