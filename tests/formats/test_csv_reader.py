@@ -53,7 +53,7 @@ def _read(directory: Path, content: bytes, dialect: CsvDialect | None = None) ->
         ("a,b\nä€,𝄞\n".encode(), [("ä€", "𝄞")]),
         (b"a,b\n", []),
         (b"a,b", []),
-        (b"a,b,a\n1,2,3\n", [("3", "2")]),
+        (b"a,b,a\n1,2,3\n", [("1", "2")]),
     ],
 )
 def test_dialect(tmp_path: Path, content: bytes, expected: list[tuple[str, str]]) -> None:
@@ -93,19 +93,147 @@ def test_multi_byte_encodings_are_read_piece_by_piece(
     assert _read(tmp_path, content.encode("utf-16"), CsvDialect(encoding="utf-16")) == rows
 
 
-def test_columns_without_a_header_are_numbered(tmp_path: Path) -> None:
-    spec = spec_of(CsvDialect(has_header=False), {"col_1": "int"})
-    assert values(read(tmp_path, spec, b"x,1\ny,2\n")) == [
-        {"col_1": 1, "$widened.col_0": "x"},
-        {"col_1": 2, "$widened.col_0": "y"},
+def test_without_a_header_the_schema_names_the_columns_by_position(tmp_path: Path) -> None:
+    spec = spec_of(CsvDialect(has_header=False), {"name": "string", "n": "int"})
+    inventory = inventory_of(tmp_path, spec, b"x,1\ny,2\n")
+    assert values(records_of(spec, inventory)) == [{"name": "x", "n": 1}, {"name": "y", "n": 2}]
+    assert inventory.warnings == ()
+
+
+def test_without_a_header_further_columns_are_called_by_their_place(tmp_path: Path) -> None:
+    spec = spec_of(CsvDialect(has_header=False), {"name": "string"})
+    inventory = inventory_of(tmp_path, spec, b"x,1,2\n", b"y,3\n")
+    assert values(records_of(spec, inventory)) == [
+        {"name": "x", "$widened.col_1": "1", "$widened.col_2": "2"},
+        {"name": "y", "$widened.col_1": "3", "$widened.col_2": None},
     ]
+
+
+def test_without_header_and_schema_all_columns_are_called_by_their_place(tmp_path: Path) -> None:
+    spec = spec_of(CsvDialect(has_header=False), {})
+    assert values(read(tmp_path, spec, b"x,1\ny,2\n")) == [
+        {"$widened.col_0": "x", "$widened.col_1": "1"},
+        {"$widened.col_0": "y", "$widened.col_1": "2"},
+    ]
+
+
+def test_without_a_header_rows_shorter_than_the_schema_are_rejected(tmp_path: Path) -> None:
+    spec = spec_of(CsvDialect(has_header=False), {"a": "int", "b": "int"})
+    short, good, long = read(tmp_path, spec, b"1\n2,3\n4,5,6\n")
+    assert rejection(short)["detail"] == "row 1 has 1 cell, expected 2"
+    assert origin(short) == {"a": "1"}
+    assert (good["a"], good["b"], good["$reject"]) == (2, 3, None)
+    assert rejection(long)["detail"] == "row 3 has 3 cells, expected 2"
+
+
+def test_without_a_header_undeclared_columns_may_be_dropped_or_refused(tmp_path: Path) -> None:
+    dialect = CsvDialect(has_header=False)
+    dropped = spec_of(dialect, {"a": "int"}, undeclared="drop")
+    assert values(read(tmp_path, dropped, b"1,2\n")) == [{"a": 1}]
+    refused = spec_of(dialect, {"a": "int"}, undeclared="reject")
+    with pytest.raises(FormatError, match="the schema does not declare column 'col_1'"):
+        read(tmp_path, refused, b"1,2\n")
+
+
+def test_names_that_speak_of_another_place_are_warned_about(tmp_path: Path) -> None:
+    spec = spec_of(CsvDialect(has_header=False), {"col_1": "string"})
+    inventory = inventory_of(tmp_path, spec, b"x,1\n")
+    assert values(records_of(spec, inventory)) == [{"col_1": "x", "$widened.col_1_2": "1"}]
+    assert inventory.warnings == (
+        "source 'orders' declares 'col_1' in the place of 'col_0': where files have no header, "
+        "the schema names their columns by position, from the first one on",
+    )
 
 
 def test_a_file_without_header_and_records_is_fine(tmp_path: Path) -> None:
-    spec = spec_of(CsvDialect(has_header=False), {"col_0": "int"})
-    assert read(tmp_path, spec, b"", b"5\n") == [
-        {"col_0": 5, "$pos": (1 << 40) + 1, "$reject": None}
+    spec = spec_of(CsvDialect(has_header=False), {"n": "int"})
+    assert read(tmp_path, spec, b"", b"5\n") == [{"n": 5, "$pos": (1 << 40) + 1, "$reject": None}]
+
+
+@pytest.mark.parametrize(
+    ("header", "names"),
+    [
+        ("a,a,a", ["a", "a_2", "a_3"]),
+        ("a,a,a_2", ["a", "a_3", "a_2"]),
+        ("a_2,a,a,a_2", ["a_2", "a", "a_3", "a_2_2"]),
+        ("a,,b,", ["a", "col_1", "b", "col_3"]),
+        (",col_0", ["col_0_2", "col_0"]),
+        (",col_0,col_0,col_0_2", ["col_0_3", "col_0", "col_0_4", "col_0_2"]),
+        ('""', ["col_0"]),
+        ("ID,id,Id", ["ID", "id", "Id"]),
+    ],
+)
+def test_no_two_columns_have_the_same_name(tmp_path: Path, header: str, names: list[str]) -> None:
+    cells = [str(n) for n in range(len(names))]
+    content = f"{header}\n{','.join(cells)}\n".encode()
+    spec = spec_of(CsvDialect(), {})
+    expected = {f"$widened.{name}": cell for name, cell in zip(names, cells, strict=True)}
+    assert values(read(tmp_path, spec, content)) == [expected]
+
+
+def test_declared_columns_are_found_by_the_names_that_columns_have(tmp_path: Path) -> None:
+    spec = spec_of(CsvDialect(), {"a_2": "int", "a": "int", "col_1": "int"})
+    assert values(read(tmp_path, spec, b"a,,a\n1,2,3\n")) == [{"a_2": 3, "a": 1, "col_1": 2}]
+    (rejected,) = read(tmp_path, spec, b"a,,a\n1,x,3\n")
+    assert origin(rejected) == {"a": "1", "col_1": "x", "a_2": "3"}
+
+
+def test_repeated_and_missing_names_are_warned_about(tmp_path: Path) -> None:
+    spec = spec_of(CsvDialect(), {"a": "int"})
+    inventory = inventory_of(tmp_path, spec, b"a,x\x1b,a,,x\x1b\n", b"a,a,\n", b"a,a,\n")
+    first, second = (tmp_path / f"{n}.data" for n in (0, 1))
+    assert inventory.warnings == (
+        f"{first}: the header names 'a', 'x\\x1b' more than once; "
+        "the later columns are called 'a_2', 'x\\x1b_2'",
+        f"{first}: the header has a column without a name, called 'col_3'",
+        f"{second} and 1 more: the header names 'a' more than once; "
+        "the later column is called 'a_2'",
+        f"{second} and 1 more: the header has a column without a name, called 'col_2'",
+    )
+
+
+_MARK = "\ufeff"
+
+
+@pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "utf-16", "utf-16-le", "utf-32"])
+@pytest.mark.parametrize("has_header", [True, False])
+@pytest.mark.parametrize("split_bytes", [1, 5, 1 << 30])
+def test_a_mark_behind_the_start_of_a_file_is_data(
+    tmp_path: Path, encoding: str, has_header: bool, split_bytes: int
+) -> None:
+    rows = [
+        (_MARK, ""),
+        (f"{_MARK}1", _MARK),
+        (f"{_MARK * 2}2", "x"),
+        (f"{_MARK},\n{_MARK}", f'"{_MARK}'),
     ]
+    body = f'{_MARK},\n{_MARK}1,{_MARK}\n{_MARK * 2}2,x\n"{_MARK},\n{_MARK}","""{_MARK}"\n'
+    header = f"a,{_MARK}b\n" if has_header else ""
+    adds_mark = encoding in ("utf-8-sig", "utf-16", "utf-32")
+    content = (("" if adds_mark else _MARK) + header + body).encode(encoding)
+    dialect = CsvDialect(has_header=has_header, encoding=encoding)
+    spec = spec_of(dialect, {"a": "string", f"{_MARK}b": "string"})
+    records = read(tmp_path, spec, content, split_bytes=split_bytes)
+    assert [(record["a"], record[f"{_MARK}b"]) for record in records] == rows
+    assert all(record["$reject"] is None for record in records)
+
+
+def test_rejected_records_keep_their_marks(tmp_path: Path) -> None:
+    spec = spec_of(CsvDialect(), {"a": "int", "b": "int"}, needed=["a"], undeclared="drop")
+    content = f"a,b\n{_MARK}1,{_MARK}\n{_MARK}\n".encode()
+    for split_bytes in (1, 1 << 30):
+        unfit, ragged = read(tmp_path, spec, content, split_bytes=split_bytes)
+        assert origin(unfit) == {"a": f"{_MARK}1", "b": _MARK}
+        assert origin(ragged) == {"a": _MARK}
+
+
+def test_a_mark_is_found_in_blocks_of_any_size(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(encodings, "BLOCK_BYTES", 1)
+    content = f"{_MARK}a,b\n{_MARK}1,2\n".encode("utf-16-le")
+    dialect = CsvDialect(encoding="utf-16-le")
+    assert _read(tmp_path, content, dialect) == [(f"{_MARK}1", "2")]
 
 
 def test_a_cell_may_be_huge(tmp_path: Path) -> None:
@@ -218,6 +346,14 @@ def test_origin_with_control_characters(tmp_path: Path) -> None:
     assert record["$reject"]["origin"] == encode(origin(record))
 
 
+def test_a_record_of_which_several_cells_do_not_fit(tmp_path: Path) -> None:
+    spec = spec_of(CsvDialect(), {"id": "int", "n": "int"})
+    good, bad = read(tmp_path, spec, b"id,n\n1,2\nx,y\n")
+    assert (good["id"], good["n"], good["$reject"]) == (1, 2, None)
+    assert rejection(bad)["detail"] == "cannot convert 'x' in column 'id' to int"
+    assert origin(bad) == {"id": "x", "n": "y"}
+
+
 def test_rows_with_too_few_or_too_many_cells_are_rejected(tmp_path: Path) -> None:
     spec = spec_of(CsvDialect(), {"a": "int", "b": "int"})
     content = b'a,b\n1,2\n3\n\n4,5\n"6,\n7",8,9\n10,11'
@@ -321,12 +457,14 @@ def _rows(text: str) -> tuple[list[list[str]], bool]:
     return rows, False
 
 
-_CHARACTERS = st.sampled_from(['"', '"', ",", ",", "\n", "\r", "\r\n", "x", "1", " ", "ä", "𝄞"])
+_CHARACTERS = st.sampled_from(
+    ['"', '"', ",", ",", "\n", "\r", "\r\n", "x", "1", " ", "ä", "𝄞", _MARK]
+)
 _CSV = st.lists(_CHARACTERS, max_size=40).map("".join)
-_QUOTED = st.text(st.sampled_from('",\n\rxä'), max_size=5).map(
+_QUOTED = st.text(st.sampled_from(f'",\n\rxä{_MARK}'), max_size=5).map(
     lambda cell: '"' + cell.replace('"', '""') + '"'
 )
-_CELL = _QUOTED | st.text(st.sampled_from("x1 ä"), max_size=3)
+_CELL = _QUOTED | st.text(st.sampled_from(f"x1 ä{_MARK}"), max_size=3)
 _ROW = st.lists(_CELL, min_size=1, max_size=3).map(",".join)
 _REGULAR = st.lists(st.tuples(_ROW, st.sampled_from(["\n", "\r\n", "\r", "\n\n"])), max_size=8).map(
     lambda rows: "".join(row + end for row, end in rows)
@@ -402,18 +540,16 @@ def test_splits_do_not_change_what_is_read(
         return
     whole = read(directory, spec, content)
     assert read(directory, spec, content, split_bytes=split_bytes) == whole
-    less = read(directory, spec_of(dialect, {"a": "int"}, undeclared="drop"), content)
+    declared = {"a": "int", "b": "string"}
+    less = read(directory, spec_of(dialect, declared, needed=["a"], undeclared="drop"), content)
     assert [r["$reject"] for r in less] == [r["$reject"] for r in whole]
     assert [r["$pos"] for r in whole] == list(range(1, len(whole) + 1))
-    names = ["a", "b"] if has_header else ["$widened.col_0", "$widened.col_1"]
     expected = rows[1:] if has_header else rows
     assert len(whole) == len(expected)
     for record, cells in zip(whole, expected, strict=True):
         if len(cells) != 2:
             assert f"has {len(cells)} cell" in rejection(record)["detail"]
             assert list(origin(record).values()) == cells[:2]
-        elif not has_header:
-            assert [record[name] for name in names] == cells
         elif record["$reject"] is None:
             assert [record["a"], record["b"]] == [
                 int(cells[0]) if cells[0] else None,

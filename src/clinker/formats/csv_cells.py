@@ -7,6 +7,7 @@ are nothing, and rows with too few or too many cells are handed over, to be reje
 
 from __future__ import annotations
 
+import codecs
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any, BinaryIO
 
@@ -132,6 +133,9 @@ class CellReader:
             return "skip"
 
         names = [str(at) for at in range(width)]
+        if text.startswith(codecs.BOM_UTF8):
+            # Arrow takes a mark away at the start of whatever it is given; this one is data.
+            text = codecs.BOM_UTF8 + text
         table = csv.read_csv(
             pa.BufferReader(text),
             read_options=csv.ReadOptions(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from typing import TypeVar
 
 import numpy as np
 import pyarrow as pa
@@ -65,7 +66,6 @@ class _Conversion:
         self._reader = reader
         self._file = file
         self._header = inventory.layouts[file.index].header
-        # Of columns with the same name the last one counts.
         self._places = {name: at for at, name in enumerate(self._header)}
         widened = inventory.undeclared if spec.undeclared == "keep" else ()
         self._widened = widened
@@ -84,7 +84,7 @@ class _Conversion:
         ]
         rejections = find_rejections(
             coerced,
-            lambda column, rows: cells[self._places[column.name]].take(pa.array(rows)).to_pylist(),
+            lambda column, rows: _at(cells[self._places[column.name]], rows).to_pylist(),
         )
         for ragged in rows.ragged:
             rejections[ragged.at] = self._ragged(ragged, first_row)
@@ -122,11 +122,11 @@ class _Conversion:
 
     def _origins(self, text: bytes, rows: Rows, rejected: Sequence[int]) -> pa.StringArray:
         """All cells of rejected records, also of columns that are not delivered."""
-        every = list(self._places.values())
-        if self._wanted != every:
+        every = range(len(self._header))
+        if len(self._wanted) < len(every):
             rows = self._reader.rows(self._only(text, rejected), len(self._header), every)
             rejected = range(len(rejected))
-        cells = pa.table(list(rows.columns), list(self._places)).take(pa.array(rejected))
+        cells = _at(pa.table(list(rows.columns), list(self._header)), rejected)
         ragged = {row.at: row for row in rows.ragged}
         if ragged.keys().isdisjoint(rejected):
             return tagged_rows(cells)
@@ -145,3 +145,11 @@ class _Conversion:
         ]
         bounds = np.concatenate(([0], *ends, [len(text)]))
         return b"".join(text[bounds[at] : bounds[at + 1]] for at in records)
+
+
+_Rows = TypeVar("_Rows", pa.Array, pa.Table)
+
+
+def _at(rows: _Rows, places: Sequence[int]) -> _Rows:
+    """What stands in these places, which may be none."""
+    return rows.take(pa.array(places, pa.int64()))

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import pairwise
 
 import numpy as np
 
 from clinker.formats.csv_cells import CellReader
+from clinker.formats.csv_header import Header, by_position, from_header, from_schema, listed
 from clinker.formats.encodings import opened, text_start
 from clinker.formats.read_spec import (
     CsvDialect,
@@ -28,21 +30,21 @@ def take_inventory(
     spec: ReadSpec, dialect: CsvDialect, files: Sequence[InputFile], split_bytes: int
 ) -> Inventory:
     """Read the headers, check that all is text, and find where records begin."""
-    surveys = [_survey(file, dialect, split_bytes) for file in files]
+    surveys = [_survey(file, spec, dialect, split_bytes) for file in files]
     declared = {column.name for column in spec.columns}
     if spec.undeclared == "reject":
         for file, survey in zip(files, surveys, strict=True):
-            _refuse_undeclared(file, survey.header, declared)
-    names = dict.fromkeys(name for survey in surveys for name in survey.header)
+            _refuse_undeclared(file, survey.header.names, declared)
+    names = dict.fromkeys(name for survey in surveys for name in survey.header.names)
     undeclared = tuple(name for name in names if name not in declared)
     return Inventory(
         schema=delivered_schema(spec, undeclared),
         undeclared=undeclared,
-        layouts=tuple(FileLayout(survey.header) for survey in surveys),
+        layouts=tuple(FileLayout(survey.header.names) for survey in surveys),
         splits=tuple(split for survey in surveys for split in survey.splits),
         task_bytes=split_bytes,
         record_bytes=max((survey.record_bytes for survey in surveys), default=0),
-        warnings=tuple(_warnings(spec, files, [survey.header for survey in surveys])),
+        warnings=tuple(_warnings(spec, dialect, files, [survey.header for survey in surveys])),
     )
 
 
@@ -50,12 +52,12 @@ def take_inventory(
 class _Survey:
     """The columns of a file and its splits."""
 
-    header: tuple[str, ...]
-    splits: tuple[Split, ...]
+    header: Header
+    splits: tuple[Split, ...] = ()
     record_bytes: int = 0
 
 
-def _survey(file: InputFile, dialect: CsvDialect, split_bytes: int) -> _Survey:
+def _survey(file: InputFile, spec: ReadSpec, dialect: CsvDialect, split_bytes: int) -> _Survey:
     reader = CellReader(dialect)
     found = _Surveyor(reader, dialect.has_header, split_bytes)
     with opened(file.path) as stream:
@@ -64,9 +66,12 @@ def _survey(file: InputFile, dialect: CsvDialect, split_bytes: int) -> _Survey:
     if found.is_in_quotes:
         raise _unclosed(file, dialect, found.ended)
     first = reader.first_row(found.head)
+    if dialect.has_header and not first:
+        help = "a CSV file begins with its header; without one, set 'has_header: false'"
+        raise FormatError("the file is empty", file.path, help)
+    header = from_header(first) if dialect.has_header else from_schema(spec.columns, len(first))
     if not first:
-        return _empty(file, dialect)
-    header = first if dialect.has_header else tuple(f"col_{at}" for at in range(len(first)))
+        return _Survey(header)
     start = found.start
     if start is None:
         start = file.size if dialect.has_header else begin
@@ -153,13 +158,6 @@ def _splits(
         yield Split(file, begin, end, before - header + 1, ended - before)
 
 
-def _empty(file: InputFile, dialect: CsvDialect) -> _Survey:
-    if dialect.has_header:
-        help = "a CSV file begins with its header; without one, set 'has_header: false'"
-        raise FormatError("the file is empty", file.path, help)
-    return _Survey((), ())
-
-
 def _unclosed(file: InputFile, dialect: CsvDialect, ended: int) -> FormatError:
     row = ended + 1 - dialect.has_header
     where = f"in row {row}" if row else "in the header"
@@ -174,23 +172,36 @@ def _unclosed(file: InputFile, dialect: CsvDialect, ended: int) -> FormatError:
 def _refuse_undeclared(file: InputFile, header: Sequence[str], declared: set[str]) -> None:
     names = [name for name in header if name not in declared]
     if names:
-        listed = ", ".join(f"'{name}'" for name in names)
         what = "column" if len(names) == 1 else "columns"
         raise FormatError(
-            f"the schema does not declare {what} {listed}",
+            f"the schema does not declare {what} {listed(names)}",
             file.path,
             "declare them, or set 'on_unmapped: {mode: drop}' or 'auto_widen'",
         )
 
 
 def _warnings(
-    spec: ReadSpec, files: Sequence[InputFile], headers: Sequence[Sequence[str]]
+    spec: ReadSpec, dialect: CsvDialect, files: Sequence[InputFile], headers: Sequence[Header]
+) -> Iterator[str]:
+    if dialect.has_header:
+        yield from _missing(spec, files, headers)
+    else:
+        yield from _out_of_place(spec)
+    by_warning: dict[str, list[InputFile]] = {}
+    for file, header in zip(files, headers, strict=True):
+        for warning in header.warnings():
+            by_warning.setdefault(warning, []).append(file)
+    yield from (f"{_several(about)}: {warning}" for warning, about in by_warning.items())
+
+
+def _missing(
+    spec: ReadSpec, files: Sequence[InputFile], headers: Sequence[Header]
 ) -> Iterator[str]:
     absent = {
         column.name: [
             file
             for file, header in zip(files, headers, strict=True)
-            if header and column.name not in header
+            if column.name not in header.names
         ]
         for column in spec.columns
     }
@@ -199,11 +210,21 @@ def _warnings(
         yield missing_columns(spec.source_name, everywhere)
     for name, missing_in in absent.items():
         if missing_in and name not in everywhere:
-            more = f" and {len(missing_in) - 1} more" if len(missing_in) > 1 else ""
-            where = missing_in[0].path + more
+            where = _several(missing_in)
             yield f"source '{spec.source_name}' declares column '{name}', missing in {where}: null"
-    for file, header in zip(files, headers, strict=True):
-        repeated = sorted({name for name in header if header.count(name) > 1})
-        if repeated:
-            names = ", ".join(f"'{name}'" for name in repeated)
-            yield f"{file.path}: the header names {names} more than once; the last one counts"
+
+
+def _out_of_place(spec: ReadSpec) -> Iterator[str]:
+    """Columns whose names speak of another place than the one the schema gives them."""
+    for at, column in enumerate(spec.columns):
+        if re.fullmatch("col_[0-9]+", column.name) and column.name != by_position(at):
+            yield (
+                f"source '{spec.source_name}' declares '{column.name}' in the place of "
+                f"'{by_position(at)}': where files have no header, the schema names their columns "
+                "by position, from the first one on"
+            )
+
+
+def _several(files: Sequence[InputFile]) -> str:
+    more = f" and {len(files) - 1} more" if len(files) > 1 else ""
+    return files[0].path + more

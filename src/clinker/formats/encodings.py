@@ -76,6 +76,7 @@ def read_blocks(
     stays = is_utf8(encoding)
     decoder = codecs.getincrementaldecoder(encoding.removesuffix("-sig"))()
     within_character = False
+    mark = _mark_left_by(encoding) if start == 0 else ""
     stream.seek(start)
     while start < end and (raw := stream.read(min(BLOCK_BYTES, end - start))):
         text = raw
@@ -88,12 +89,18 @@ def read_blocks(
                 raise FormatError(f"the file is not {encoding.upper()}: {problem}", path) from None
             within_character = bool(decoder.getstate()[0])
             if not stays:
-                text = decoded.removeprefix("\ufeff" if start == 0 else "").encode()
+                text = decoded.removeprefix(mark).encode()
+                mark = "" if decoded else mark
         if b"\0" in text:
             offset = start + text.index(b"\0") if stays else None
             raise _not_text(path, encoding, offset)
         start += len(raw)
         yield Block(raw, text)
+
+
+def _mark_left_by(encoding: str) -> str:
+    """The byte order mark that may begin a file, unless its decoder takes it away by itself."""
+    return "" if "".encode(encoding) else "\ufeff"
 
 
 def _undecodable(
