@@ -99,24 +99,35 @@ def test_all_errors_are_reported_at_once(clinker: Command, folder: Path) -> None
 def test_a_missing_input_is_found_by_a_dry_run(clinker: Command, folder: Path) -> None:
     (folder / "orders.csv").unlink()
     code, _, err = clinker("run", str(folder / "pipeline.yaml"), "--dry-run")
-    assert code == 1
+    assert code == 4
     assert "error[E216]" in err
+
+
+@pytest.mark.parametrize("form", ["text", "json"])
+def test_a_dry_run_tells_what_this_version_cannot_run(
+    clinker: Command, folder: Path, form: str
+) -> None:
+    path = folder / "pipeline.yaml"
+    path.write_text(PIPELINE.replace("{ type: csv, path", "{ type: xml, path"))
+    code, _, err = clinker("run", str(path), "--dry-run", "--format", form)
+    assert code == 0
+    assert err == "warning: 'result' is a xml output: this version cannot run it yet\n"
 
 
 @pytest.mark.parametrize(
     ("args", "code", "message"),
     [
         (["run", "nowhere.yaml", "--dry-run"], 4, "cannot read 'nowhere.yaml'"),
-        (["run"], 2, "the following arguments are required: CONFIG"),
-        (["run", "p.yaml", "--threads", "0"], 2, "'0' is not a whole number of 1 or more"),
-        (["run", "p.yaml", "--memory-limit", "lots"], 2, "'lots' is not a size such as 512M"),
-        (["run", "p.yaml", "--log-level", "loud"], 2, "invalid choice: 'loud'"),
-        (["run", "p.yaml", "--explain", "pdf"], 2, "invalid choice: 'pdf'"),
-        (["run", "p.yaml", "--dry-run-output", "x"], 2, "--dry-run-output needs -n"),
-        (["explain"], 2, "one of the arguments --code --field is required"),
+        (["run"], 64, "the following arguments are required: CONFIG"),
+        (["run", "p.yaml", "--threads", "0"], 64, "'0' is not a whole number of 1 or more"),
+        (["run", "p.yaml", "--memory-limit", "lots"], 64, "'lots' is not a size such as 512M"),
+        (["run", "p.yaml", "--log-level", "loud"], 64, "invalid choice: 'loud'"),
+        (["run", "p.yaml", "--explain", "pdf"], 64, "invalid choice: 'pdf'"),
+        (["run", "p.yaml", "--dry-run-output", "x"], 64, "--dry-run-output needs -n"),
+        (["explain"], 64, "one of the arguments --code --field is required"),
         (["explain", "--code", "E999"], 1, "E999"),
-        (["explain", "--field", "a.b"], 2, "--field needs the pipeline file"),
-        (["metrics"], 2, "required: ACTION"),
+        (["explain", "--field", "a.b"], 64, "--field needs the pipeline file"),
+        (["metrics"], 64, "required: ACTION"),
         (["metrics", "collect", "--spool-dir", "none", "--output-file", "x"], 4, "does not exist"),
     ],
 )
@@ -166,6 +177,49 @@ def test_metrics_are_collected_in_the_order_of_the_runs(clinker: Command, tmp_pa
     collected = [json.loads(line)["execution_id"] for line in archive.read_text().splitlines()]
     assert collected == ["0001", "0002", "0003"]
     assert sorted(p.name for p in spool.iterdir()) == ["broken.json", "old.json"]
+
+
+def test_files_that_no_run_left_are_no_metrics(clinker: Command, tmp_path: Path) -> None:
+    spool, outside = tmp_path / "spool", tmp_path / "outside.json"
+    spool.mkdir()
+    good = json.dumps({"schema_version": 1, "execution_id": "1", "pipeline_name": "p\x1b[2J"})
+    outside.write_text(good)
+    (spool / "good.json").write_text(good)
+    (spool / "deep.json").write_text('{"a":' * 200_000)
+    (spool / "folder.json").mkdir()
+    (spool / "latin.json").write_bytes(b'{"name": "caf\xe9"}')
+    (spool / "link.json").symlink_to(outside)
+    (spool / "loop.json").symlink_to(spool / "loop.json")
+    (spool / "nan.json").write_text(good.replace("1,", "NaN,"))
+    (spool / "new\nline.json").write_text("[]")
+    os.mkfifo(spool / "pipe.json")
+    (spool / "types.json").write_text(good.replace('"1"', "[1]"))
+    with (spool / "vast.json").open("wb") as stream:
+        stream.truncate(10 * 2**30)
+    archive = spool / "archive.json"
+    args = ("metrics", "collect", "--spool-dir", str(spool), "--output-file", str(archive))
+    assert clinker(*args, "--dry-run")[1].endswith(r"good.json (p\x1b[2J)" + "\n")
+    code, out, err = clinker(*args)
+    assert (code, out) == (0, f"Collected 1 file(s) → {archive}\n")
+    skipped = {
+        "deep": "it is nested too deeply",
+        "folder": "it is not a regular file",
+        "latin": "it is not JSON",
+        "link": "it is not a regular file",
+        "loop": "it is not a regular file",
+        "nan": "it is not JSON",
+        r"new\nline": "it holds no metrics",
+        "pipe": "it is not a regular file",
+        "types": "it holds no metrics",
+        "vast": "it is larger than 64 MiB",
+    }
+    assert err.splitlines() == [
+        f"warning: {spool}/{name}.json is skipped: {reason}" for name, reason in skipped.items()
+    ]
+    assert clinker(*args, "--delete-after-collect")[1] == out  # the archive is not collected
+    assert [json.loads(line)["execution_id"] for line in archive.open()] == ["1", "1"]
+    assert not (spool / "good.json").exists()
+    assert outside.exists()
 
 
 def test_compiling_never_imports_spark(folder: Path) -> None:

@@ -180,24 +180,35 @@ def test_eval_takes_variables(cxl: Command) -> None:
 @pytest.mark.parametrize(
     ("args", "message"),
     [
-        (["eval"], "nothing to evaluate"),
         (["eval", "missing.cxl"], "cannot read 'missing.cxl': No such file or directory"),
-        (["eval", "-e", "emit x = 1", "--field", "x"], "--field must be name=value, got 'x'"),
         (["eval", "-e", "emit x = 1", "--record", "[1]"], "--record must be a JSON object"),
         (["eval", "-e", "emit x = 1", "--record", "{"], "invalid JSON record"),
         (["eval", "-e", "emit x = 1", "--record", '{"a": NaN}'], "invalid JSON record"),
         (["eval", "-e", "emit x = 1", "--record", "[" * 50_000], "invalid JSON record"),
-        (["eval", "-e", "emit x = 1", "--record", "{}", "--field", "a=1"], "not both"),
         (["check", "."], "cannot read '.': Is a directory"),
-        (["fmt", "-", "--write"], "--write needs files"),
         (["check", "a.cxl", "--schema", "none.yaml"], "cannot read"),
-        (["nonsense"], "invalid choice"),
-        ([], "required"),
     ],
 )
 def test_what_cannot_be_read_exits_with_2(cxl: Command, args: list[str], message: str) -> None:
     code, out, err = cxl(*args)
     assert (code, out) == (2, "")
+    assert message in err
+
+
+@pytest.mark.parametrize(
+    ("args", "message"),
+    [
+        (["eval"], "nothing to evaluate"),
+        (["eval", "-e", "emit x = 1", "--field", "x"], "--field must be name=value, got 'x'"),
+        (["eval", "-e", "emit x = 1", "--record", "{}", "--field", "a=1"], "not both"),
+        (["fmt", "-", "--write"], "--write needs files"),
+        (["nonsense"], "invalid choice"),
+        ([], "required"),
+    ],
+)
+def test_wrong_usage_exits_with_64(cxl: Command, args: list[str], message: str) -> None:
+    code, out, err = cxl(*args)
+    assert (code, out) == (64, "")
     assert message in err
 
 

@@ -102,13 +102,41 @@ def test_the_documentation_knows_every_field(tmp_path: Path) -> None:
     assert [name for row in rows for name in re.findall(r"`(\w+)`", row)] == fields
 
 
-def test_a_batch_id_takes_the_place_of_the_execution_id(tmp_path: Path) -> None:
-    found = metrics(plan(tmp_path, batch_id="daily/1"), report(tmp_path), threads=4)
-    assert found["execution_id"] == "daily/1"
-    first, again = (write_metrics(tmp_path / "spool", found) for _ in range(2))
-    assert [first.name, again.name] == ["daily_1.json", "daily_1-2.json"]
-    assert json.loads(first.read_bytes()) == json.loads(again.read_bytes()) == found
-    assert len(list((tmp_path / "spool").iterdir())) == 2
+def test_runs_of_one_batch_leave_a_file_each(tmp_path: Path) -> None:
+    (tmp_path / "p.yaml").write_text(PIPELINE)
+    for _ in range(2):
+        assert main(["run", str(tmp_path / "p.yaml"), "--batch-id", "daily/1"]) == 4
+    files = list((tmp_path / "spool").iterdir())
+    found = [json.loads(file.read_bytes()) for file in files]
+    assert [each["batch_id"] for each in found] == ["daily/1", "daily/1"]
+    ids = [each["execution_id"] for each in found]
+    assert [file.stem for file in files] == ids
+    assert len(set(ids)) == 2
+
+
+def test_a_mistake_of_ours_is_told_and_leaves_metrics(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "p.yaml").write_text(PIPELINE)
+    (tmp_path / "customers.csv").write_text("id\n1\n")
+
+    def fail(*_: object) -> None:
+        raise KeyError("a mistake\nof ours")
+
+    monkeypatch.setattr("clinker.cli.execution._input_size", fail)
+    assert main(["run", str(tmp_path / "p.yaml")]) == 70
+    message = r"internal error: KeyError: 'a mistake\nof ours'; nothing was written"
+    assert capsys.readouterr().err == (
+        f"error: {message}\n"
+        "  help: this is a defect of clinker; please report it; "
+        "run again with --log-level debug to see where it is\n"
+    )
+    [file] = (tmp_path / "spool").iterdir()
+    found = json.loads(file.read_bytes())
+    assert (found["exit_code"], found["error"]) == (70, message)
+    assert not (tmp_path / "result.csv").exists()
+    assert main(["run", str(tmp_path / "p.yaml"), "--log-level", "debug"]) == 70
+    assert "in fail" in capsys.readouterr().err
 
 
 def test_records_that_are_grouped_are_not_streamed(tmp_path: Path) -> None:

@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from typing import TypeAlias
 
 from clinker import __version__
-from clinker.cli.command import add_format, run_command
+from clinker.cli.command import Parser, add_format, run_command
 
 LOG_LEVELS = ("error", "warn", "info", "debug", "trace")
 EXPLAIN_FORMATS = ("text", "json", "dot", "sql")
@@ -16,9 +16,11 @@ _EPILOG = """\
 exit codes:
     0  success
     1  the pipeline file, a channel, a composition or CXL has errors
-    2  finished, with records in the dead-letter queue; also wrong usage
+    2  finished, with records in the dead-letter queue
     3  an evaluation error stopped the run, or an error threshold was reached
     4  a file could not be read or written
+   64  wrong usage of the command line
+   70  a defect of clinker
   130  interrupted
 """
 
@@ -28,11 +30,11 @@ def main(argv: Sequence[str] | None = None) -> int:
     return run_command(_parser(), argv)
 
 
-_Commands: TypeAlias = "argparse._SubParsersAction[argparse.ArgumentParser]"
+_Commands: TypeAlias = "argparse._SubParsersAction[Parser]"
 
 
 def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(
+    parser = Parser(
         prog="clinker",
         description="Declarative batch ETL: one YAML file, typed expressions, files out.",
         epilog=_EPILOG,

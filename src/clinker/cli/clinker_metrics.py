@@ -4,15 +4,19 @@ from __future__ import annotations
 
 import json
 import os
+import stat
 import sys
 from argparse import Namespace
 from pathlib import Path
+from typing import NoReturn
 
-from clinker.cli.command import IO, OK, CommandError
+from clinker.cli.command import IO, OK, CommandError, one_line
 from clinker.frozen import frozen
 
-_NEEDED = {"schema_version", "execution_id", "pipeline_name"}
+_NEEDED = {"schema_version": int, "execution_id": str, "pipeline_name": str}
 """What tells metrics from other files; each line of an archive names its own version."""
+_MAX_BYTES = 64 * 2**20
+"""Far more than the names of all files of a run take."""
 
 
 @frozen
@@ -26,44 +30,90 @@ class Report:
     line: str
 
 
+class _Unfit(Exception):
+    """A file of a spool directory that is not what a run leaves there; the message says why."""
+
+
 def run(args: Namespace) -> int:
-    reports = find_reports(Path(args.spool_dir))
+    archive = Path(args.output_file)
+    reports = find_reports(Path(args.spool_dir), archive)
     if args.dry_run:
         print(f"Would collect {len(reports)} file(s) from {args.spool_dir}")
         for found in reports:
-            print(f"  {found.file} ({found.pipeline})")
+            print(f"  {one_line(str(found.file))} ({one_line(found.pipeline)})")
         return OK
-    append(Path(args.output_file), reports)
+    append(archive, reports)
     if args.delete_after_collect:
-        for found in reports:
-            found.file.unlink(missing_ok=True)
+        _delete(reports)
     print(f"Collected {len(reports)} file(s) → {args.output_file}")
     return OK
 
 
-def find_reports(spool: Path) -> list[Report]:
-    """The metrics files of a spool directory, in the order of the runs."""
-    if not spool.is_dir():
-        raise CommandError(f"the spool directory '{spool}' does not exist", IO)
-    found = [report for file in sorted(spool.glob("*.json")) if (report := _read(file))]
+def find_reports(spool: Path, archive: Path) -> list[Report]:
+    """The metrics files of a spool directory, in the order of the runs; the archive is none."""
+    try:
+        files = sorted(Path(entry.path) for entry in os.scandir(spool))
+    except FileNotFoundError:
+        raise CommandError(f"the spool directory '{spool}' does not exist", IO) from None
+    except OSError as problem:
+        raise CommandError(f"cannot read '{spool}': {problem.strerror}", IO) from problem
+    found: list[Report] = []
+    for file in files:
+        if file.name.startswith(".") or file.suffix != ".json" or _is_same(file, archive):
+            continue
+        try:
+            found.append(_report(file, _read(file)))
+        except (_Unfit, OSError) as problem:
+            reason = problem.strerror if isinstance(problem, OSError) else problem
+            print(f"warning: {one_line(str(file))} is skipped: {reason}", file=sys.stderr)
     return sorted(found, key=lambda report: report.order)
 
 
-def _read(file: Path) -> Report | None:
+def _is_same(file: Path, archive: Path) -> bool:
+    return os.path.abspath(file) == os.path.abspath(archive)  # noqa: PTH100
+
+
+def _read(file: Path) -> bytes:
+    """What is in a file of the directory itself: no link is followed, no pipe waited for."""
+    if not stat.S_ISREG(file.lstat().st_mode):
+        raise _Unfit("it is not a regular file")
+    # It may have become another kind of file by now.
+    with os.fdopen(os.open(file, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK), "rb") as stream:
+        content = stream.read(_MAX_BYTES + 1)
+    if len(content) > _MAX_BYTES:
+        raise _Unfit(f"it is larger than {_MAX_BYTES // 2**20} MiB")
+    return content
+
+
+def _report(file: Path, written: bytes) -> Report:
     try:
-        content = json.loads(file.read_bytes())
-    except OSError as problem:
-        print(f"warning: {file} is skipped: {problem.strerror}", file=sys.stderr)
-        return None
+        content = json.loads(written, parse_constant=_refuse)
+        line = json.dumps(content, separators=(",", ":"), allow_nan=False)
     except ValueError:
-        print(f"warning: {file} is skipped: it is not JSON", file=sys.stderr)
-        return None
-    if not isinstance(content, dict) or not content.keys() >= _NEEDED:
-        print(f"warning: {file} is skipped: it holds no metrics", file=sys.stderr)
-        return None
-    order = str(content.get("started_at", "")), str(content["execution_id"])
-    line = json.dumps(content, separators=(",", ":"))
-    return Report(file, order, str(content["pipeline_name"]), line)
+        raise _Unfit("it is not JSON") from None
+    except RecursionError:
+        raise _Unfit("it is nested too deeply") from None
+    if not isinstance(content, dict) or not _is_metrics(content):
+        raise _Unfit("it holds no metrics")
+    order = str(content.get("started_at", "")), content["execution_id"]
+    return Report(file, order, content["pipeline_name"], line)
+
+
+def _is_metrics(content: dict[str, object]) -> bool:
+    return all(isinstance(content.get(name), kind) for name, kind in _NEEDED.items())
+
+
+def _refuse(constant: str) -> NoReturn:
+    raise ValueError(constant)
+
+
+def _delete(reports: list[Report]) -> None:
+    for found in reports:
+        try:
+            found.file.unlink(missing_ok=True)
+        except OSError as problem:
+            message = f"collected, but '{found.file}' cannot be deleted: {problem.strerror}"
+            raise CommandError(message, IO) from problem
 
 
 def append(archive: Path, reports: list[Report]) -> None:

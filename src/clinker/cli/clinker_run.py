@@ -47,13 +47,16 @@ def _explain(compiled: Compiled, args: Namespace) -> int:
 
 def _check(compiled: Compiled, args: Namespace) -> int:
     """Everything there is to say without reading data."""
-    found = compiled.diagnostics
-    if compiled.plan:
-        found = in_reading_order(
-            [*found, *check_inputs(compiled.plan.graph, compiled.plan.options, datetime.now(UTC))]
-        )
-    if report(found, args.format) or not compiled.plan:
+    if compiled.plan is None:
+        report(compiled.diagnostics, args.format)
         return CONFIGURATION
+    inputs = check_inputs(compiled.plan.graph, compiled.plan.options, datetime.now(UTC))
+    if report(in_reading_order([*compiled.diagnostics, *inputs]), args.format):
+        return IO
+    from clinker.engine.supported import unsupported
+
+    for problem in unsupported(compiled.plan):
+        print(f"warning: {problem}: this version cannot run it yet", file=sys.stderr)
     if args.format == "text" and not args.quiet:
         _print_summary(compiled.plan, args.config)
     return OK

@@ -7,20 +7,21 @@ import signal
 import sys
 from collections.abc import Sequence
 from importlib import import_module
-from types import TracebackType
-from typing import TextIO
+from typing import NoReturn, TextIO
 
 from clinker.diagnostics import Diagnostic
 from clinker.diagnostics.render import print_diagnostics, render_json
 
 OK = 0
 CONFIGURATION = 1
-USAGE = 2
 IO = 4
+USAGE = 64
+INTERNAL = 70
 INTERRUPTED = 130
 
-_DETAILED = ("debug", "trace")
-_REPORT = "this is a defect; please report it (`clinker run` tells more with --log-level debug)"
+DETAILED = ("debug", "trace")
+"""The log levels at which a mistake of ours is shown with its stack trace."""
+_LONGEST = 300
 
 
 class CommandError(Exception):
@@ -31,14 +32,20 @@ class CommandError(Exception):
         self.code = code
 
 
+class Parser(argparse.ArgumentParser):
+    """Wrong usage has a code of its own: the usual 2 means dead letters here."""
+
+    def error(self, message: str) -> NoReturn:
+        self.print_usage(sys.stderr)
+        self.exit(USAGE, f"{self.prog}: error: {one_line(message)}\n")
+
+
 def run_command(parser: argparse.ArgumentParser, argv: Sequence[str] | None) -> int:
     """Run a command line and return the exit code. Only the command at hand is imported."""
     if hasattr(signal, "SIGPIPE"):  # a reader that leaves ends the output quietly
         signal.signal(signal.SIGPIPE, signal.SIG_DFL)
     _end_as_if_interrupted("SIGTERM", "SIGHUP")
     args = parser.parse_args(argv)
-    if getattr(args, "log_level", None) not in _DETAILED:
-        sys.excepthook = _confess
     try:
         code: int = import_module(f"clinker.cli.{parser.prog}_{args.command}").run(args)
     except CommandError as problem:
@@ -46,6 +53,14 @@ def run_command(parser: argparse.ArgumentParser, argv: Sequence[str] | None) -> 
         return problem.code
     except KeyboardInterrupt:
         return INTERRUPTED
+    except Exception as problem:  # noqa: BLE001, nobody else is left to tell of it
+        if getattr(args, "log_level", None) in DETAILED:
+            import traceback
+
+            traceback.print_exception(problem)
+        print(f"error: {internal_error(problem)}", file=sys.stderr)
+        print(f"  help: {report_it(args)}", file=sys.stderr)
+        return INTERNAL
     return code
 
 
@@ -56,12 +71,26 @@ def _end_as_if_interrupted(*names: str) -> None:
             signal.signal(number, signal.default_int_handler)
 
 
-def _confess(
-    kind: type[BaseException], problem: BaseException, trace: TracebackType | None
-) -> None:
+def internal_error(problem: BaseException) -> str:
     """What is said about a mistake of ours, in place of a stack trace."""
-    print(f"error: internal error: {kind.__name__}: {problem}", file=sys.stderr)
-    print(f"  help: {_REPORT}", file=sys.stderr)
+    text = one_line(str(problem))
+    shown = text if len(text) <= _LONGEST else text[: _LONGEST - 1] + "…"
+    return f"internal error: {type(problem).__name__}" + (f": {shown}" if shown else "")
+
+
+def report_it(args: argparse.Namespace) -> str:
+    """What to do about a mistake of ours."""
+    help = "this is a defect of clinker; please report it"
+    if getattr(args, "log_level", None) in (None, *DETAILED):
+        return help
+    return f"{help}; run again with --log-level debug to see where it is"
+
+
+def one_line(text: str) -> str:
+    """The text on one line, whatever a record or a file name puts into it."""
+    if text.isprintable():
+        return text
+    return "".join(c if c.isprintable() else repr(c)[1:-1] for c in text)
 
 
 def add_format(

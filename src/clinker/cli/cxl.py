@@ -7,15 +7,17 @@ from collections.abc import Sequence
 from typing import TypeAlias
 
 from clinker import __version__
-from clinker.cli.command import add_format, run_command
+from clinker.cli.command import Parser, add_format, run_command
 
 _TRACE_LEVELS = ("trace", "debug", "info", "warn", "error")
 
 _EPILOG = """\
 exit codes:
-  0  success, or only warnings
-  1  errors in the program, or while it ran
-  2  wrong usage, a file or a record that cannot be read
+   0  success, or only warnings
+   1  errors in the program, or while it ran
+   2  a file or a record that cannot be read
+  64  wrong usage of the command line
+  70  a defect of cxl
 """
 
 
@@ -25,7 +27,7 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 
 def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(
+    parser = Parser(
         prog="cxl",
         description="Check, evaluate and format CXL, the expression language of pipelines.",
         epilog=_EPILOG,
@@ -40,7 +42,7 @@ def _parser() -> argparse.ArgumentParser:
     return parser
 
 
-_Commands: TypeAlias = "argparse._SubParsersAction[argparse.ArgumentParser]"
+_Commands: TypeAlias = "argparse._SubParsersAction[Parser]"
 
 
 def _add_check(commands: _Commands) -> None:

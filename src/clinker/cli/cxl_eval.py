@@ -10,7 +10,7 @@ from pathlib import Path
 
 from clinker.cli.command import report
 from clinker.cli.inputs import (
-    InputError,
+    UsageError,
     as_json,
     parse_assignments,
     parse_record,
@@ -65,15 +65,15 @@ def run(args: Namespace) -> int:
 
 def _program(args: Namespace) -> Source:
     if args.file and args.expr:
-        raise InputError("give either a file or -e, not both")
+        raise UsageError("give either a file or -e, not both")
     if not args.file and not args.expr:
-        raise InputError("nothing to evaluate: give a file or -e SOURCE")
+        raise UsageError("nothing to evaluate: give a file or -e SOURCE")
     return read_program(args.file) if args.file else Source("<inline>", "\n".join(args.expr))
 
 
 def _record(args: Namespace) -> Record:
     if args.field and args.record is not None:
-        raise InputError("give either --field or --record, not both")
+        raise UsageError("give either --field or --record, not both")
     if args.record is not None:
         return parse_record(args.record)
     return parse_assignments("--field", args.field)

@@ -7,14 +7,14 @@ from argparse import Namespace
 from pathlib import Path
 
 from clinker.cli.command import report
-from clinker.cli.inputs import STANDARD_INPUT, InputError, read_program
+from clinker.cli.inputs import STANDARD_INPUT, InputError, UsageError, read_program
 from clinker.cxl.format import format_program
 from clinker.cxl.parser import parse
 
 
 def run(args: Namespace) -> int:
     if args.write and STANDARD_INPUT in args.files:
-        raise InputError("--write needs files; standard input cannot be rewritten")
+        raise UsageError("--write needs files; standard input cannot be rewritten")
     return max(_format(path, args) for path in args.files)
 
 

@@ -14,7 +14,7 @@ from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 
-from clinker.cli.command import IO, CommandError
+from clinker.cli.command import DETAILED, IO, CommandError, internal_error, report_it
 from clinker.cli.progress import Log, watching
 from clinker.cli.run_report import (
     failed_report,
@@ -51,12 +51,13 @@ class Execution:
     ) -> None:
         found = check_inputs(plan.graph, plan.options, datetime.now(UTC))
         self._plan = plan
+        self._args = args
         self._missing = list(errors(found))
         self._findings = in_reading_order([*findings, *(d for d in found if not d.is_error)])
         self._level = TraceLevel(args.log_level)
         self._quiet: bool = args.quiet
         self._is_json = args.format == "json"
-        self._debugs = self._level in (TraceLevel.DEBUG, TraceLevel.TRACE)
+        self._debugs = args.log_level in DETAILED
         self._settings = session_settings(plan, args, spark_conf, self._debugs)
 
     def run(self) -> int:
@@ -84,8 +85,19 @@ class Execution:
             error.__cause__ = problem
         except KeyboardInterrupt:
             error = RunError("interrupted: nothing was written", Exit.INTERRUPTED)
+        except Exception as problem:  # noqa: BLE001, so that the metrics tell of it, too
+            error = self._defect(problem, log)
         identity = log.identity or identify(self._plan.options.batch_id)
         return failed_report(identity, pipeline, error.exit_code, error.counts), error
+
+    def _defect(self, problem: Exception, log: Log) -> RunError:
+        outputs = "nothing was written"
+        if log.is_publishing:
+            outputs = "outputs may have been written: look at them before you use them"
+        message = f"{internal_error(problem)}; {outputs}"
+        error = RunError(message, Exit.INTERNAL, help=report_it(self._args))
+        error.__cause__ = problem
+        return error
 
     def _run(self, log: Log) -> RunReport:
         if self._missing:

@@ -16,6 +16,7 @@ from clinker.cxl.values import MAX_INT, MIN_INT, Value
 from clinker.diagnostics import Source
 from clinker.diagnostics.render import render_text
 
+UNREADABLE = 2
 STANDARD_INPUT = "-"
 MAX_RECORD_NESTING = 256
 
@@ -26,7 +27,14 @@ _FLOAT = re.compile(r"[+-]?(?:[0-9]+\.[0-9]*|\.[0-9]+|[0-9]+(?=[eE]))(?:[eE][+-]
 
 
 class InputError(CommandError):
-    """Something given on the command line cannot be read."""
+    """A file or a record cannot be read."""
+
+    def __init__(self, message: str) -> None:
+        super().__init__(message, UNREADABLE)
+
+
+class UsageError(CommandError):
+    """Something on the command line is not as it should be."""
 
     def __init__(self, message: str) -> None:
         super().__init__(message, USAGE)
@@ -48,9 +56,9 @@ def parse_assignments(option: str, given: Iterable[str]) -> dict[str, Value]:
     for text in given:
         name, equals, value = text.partition("=")
         if not equals or not name:
-            raise InputError(f"{option} must be name=value, got '{text}'")
+            raise UsageError(f"{option} must be name=value, got '{text}'")
         if _SURROGATE.search(text):
-            raise InputError(f"the value of {option} {name} is not valid UTF-8")
+            raise UsageError(f"the value of {option} {name} is not valid UTF-8")
         found[name] = infer(value)
     return found
 

@@ -8,6 +8,7 @@ from contextlib import contextmanager
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, TextIO
 
+from clinker.cli.command import one_line
 from clinker.cli.signals import Interruption
 from clinker.cxl.ast import TraceLevel
 from clinker.cxl.values import Value, text_of
@@ -30,6 +31,8 @@ class Log:
         self._shown = frozenset(_LEVELS[_LEVELS.index(threshold) :])
         self._interruption = interruption
         self._stream = stream
+        self.is_publishing = False
+        """Whether outputs are being put in place, or are there already."""
 
     def began(self, identity: Identity) -> None:
         self.identity = identity
@@ -57,11 +60,12 @@ class Log:
             self._write(level, _message(text, node, fields))
 
     def publishing(self) -> None:
+        self.is_publishing = True
         self._interruption.too_late()
 
     def _write(self, level: TraceLevel, message: str) -> None:
         batch = self.identity.batch_id if self.identity else "-"
-        line = f"{timestamp(datetime.now(UTC))} {_printable(batch)} {level}: {message}\n"
+        line = f"{timestamp(datetime.now(UTC))} {one_line(batch)} {level}: {message}\n"
         try:
             self._stream.write(line)
             self._stream.flush()
@@ -150,11 +154,4 @@ def _progress(stream: TextIO) -> Progress:
 def _message(text: str, node: str | None, fields: Mapping[str, Value] | None) -> str:
     place = f"{node}: " if node else ""
     shown = ", ".join(f"{name}={text_of(value)}" for name, value in (fields or {}).items())
-    return _printable(f"{place}{text}" + (f" ({shown})" if shown else ""))
-
-
-def _printable(text: str) -> str:
-    """The text on one line, whatever a record puts into it."""
-    if text.isprintable():
-        return text
-    return "".join(c if c.isprintable() else repr(c)[1:-1] for c in text)
+    return one_line(f"{place}{text}" + (f" ({shown})" if shown else ""))

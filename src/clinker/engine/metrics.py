@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import re
 import resource
 import socket
 import sys
@@ -24,8 +23,6 @@ from clinker.plan.paths import resolve
 SCHEMA_VERSION = 1
 SUFFIX = ".json"
 
-_UNFIT_FOR_NAMES = re.compile(r"[^\w.+=@-]|^\.")
-
 
 def spool_directory(plan: Plan) -> Path | None:
     """Where the metrics of a run go: the caller decides, else the pipeline file."""
@@ -42,7 +39,7 @@ def metrics(
     """The metrics of a run that ended, with `error` if it failed."""
     counts = report.counts
     return {
-        "execution_id": plan.options.batch_id or report.execution_id,
+        "execution_id": report.execution_id,
         "schema_version": SCHEMA_VERSION,
         "pipeline_name": report.pipeline,
         "config_path": absolute(plan.path),
@@ -111,12 +108,7 @@ def _input_files(plan: Plan, report: RunReport) -> list[str]:
 def write_metrics(spool: Path, content: Mapping[str, object]) -> Path:
     """Put the metrics into the spool directory, whole or not at all; the file they are in."""
     spool.mkdir(parents=True, exist_ok=True)
-    name = _UNFIT_FOR_NAMES.sub("_", str(content["execution_id"]))
-    file = spool / f"{name}{SUFFIX}"
-    number = 1
-    while file.exists():  # a batch id that was used before
-        number += 1
-        file = spool / f"{name}-{number}{SUFFIX}"
+    file = spool / f"{content['execution_id']}{SUFFIX}"
     aside = file.with_name(f".{file.name}.{os.getpid()}.tmp")
     try:
         aside.write_text(json.dumps(content) + "\n", encoding="utf-8")

@@ -22,6 +22,7 @@ class Exit(enum.IntEnum):
     DEAD_LETTERS = 2
     EVALUATION = 3
     IO = 4
+    INTERNAL = 70
     INTERRUPTED = 130
 
 

@@ -14,7 +14,7 @@ _FORMATS = ("csv", "json")
 
 def check_supported(plan: Plan) -> None:
     """`RunError` about the first thing in the plan that cannot be run."""
-    problem = next(_unsupported(plan), None)
+    problem = next(unsupported(plan), None)
     if problem:
         raise RunError(
             f"{problem}: this version compiles it but does not run it yet",
@@ -23,7 +23,8 @@ def check_supported(plan: Plan) -> None:
         )
 
 
-def _unsupported(plan: Plan) -> Iterator[str]:
+def unsupported(plan: Plan) -> Iterator[str]:
+    """Everything in the plan that cannot be run, in words."""
     for unit in plan.graph:
         node = unit.node
         match node:
