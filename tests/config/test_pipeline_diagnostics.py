@@ -320,6 +320,16 @@ def _place(line: str) -> str:
         ),
         (
             "source",
+            "type: csv\npath: a\n"
+            "schema: { $pos: int, $1: int, $ck.a: int, $ b: int, $C: int, d$: int }",
+            [
+                "E017 9:17 column '$pos' has a name that is kept for the engine",
+                "E017 9:28 column '$1' has a name that is kept for the engine",
+                "E017 9:37 column '$ck.a' has a name that is kept for the engine",
+            ],
+        ),
+        (
+            "source",
             CSV + "options: { delimiter: '||', encoding: klingon, has_heder: true }",
             [
                 "E007 10:29 expected a single character, found string '||'",

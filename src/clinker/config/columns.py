@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
 from typing import Annotated, Any, TypeAlias
 
@@ -10,12 +11,15 @@ from pydantic_core import PydanticCustomError
 
 from clinker.config.errors import found, invalid, one_of
 from clinker.config.model import Model
+from clinker.cxl.failure import shown
 from clinker.cxl.types import SCHEMA_TYPES, Type, parse_type
 from clinker.diagnostics import Diagnostic, Label
 from clinker.diagnostics.suggest import closest
 
 _TYPE_WORDS = [name for name in SCHEMA_TYPES if name != "datetime"]
 _MAX_LENGTH = 100
+_ENGINES_OWN = re.compile(r"\$[a-z0-9]")
+"""What the names begin with of columns that the engine puts beside the user's."""
 
 
 def parse_column_type(value: object) -> Type:
@@ -70,6 +74,14 @@ class Column(Model):
     long_unique: bool = Field(default=False, description="values are long and hardly ever repeat")
 
     def check(self) -> Iterator[Diagnostic]:
+        if _ENGINES_OWN.match(self.name):
+            yield self.problem(
+                "E017",
+                f"column '{shown(self.name)}' has a name that is kept for the engine",
+                "name",
+                help="leave it out of the schema: it stays in its record as an undeclared column, "
+                "and 'mapping' of an output writes it under another name",
+            )
         if self.long_unique and self.type.without_null() != SCHEMA_TYPES["string"]:
             yield self.problem(
                 "E007",

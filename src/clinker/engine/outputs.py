@@ -42,7 +42,7 @@ class Written:
 
     unit: Unit
     frame: DataFrame
-    """Its columns under the names of the file, then what tells rejects and input files."""
+    """Its columns as its specification names them, then what tells rejects and input files."""
     spec: WriteSpec
     is_small: bool
     per_file: bool
@@ -63,7 +63,10 @@ def written(building: Building, planned: PlannedOutput, flow: Flow) -> Written:
         OutputColumn(column.name, ordered.narrowed.get(column.field, column.type))
         for column in shown
     ]
-    texts = [(column.name, _column_sql(ordered, column.field)) for column in shown]
+    texts = [
+        (column.held_as, _column_sql(ordered, projected.field))
+        for column, projected in zip(columns, shown, strict=True)
+    ]
     widened = None
     if config.include_unmapped:
         undeclared = Widened(
@@ -72,8 +75,9 @@ def written(building: Building, planned: PlannedOutput, flow: Flow) -> Written:
         )
         taken = {column.name for column in columns}
         for name, field in undeclared.written(ordered.widened, taken).items():
-            columns.append(OutputColumn(name, STRING.nullable()))
-            texts.append((name, quoted(widened_column(field))))
+            column = OutputColumn(name, STRING.nullable())
+            columns.append(column)
+            texts.append((column.held_as, quoted(widened_column(field))))
         if ordered.has_widened_map:
             widened = undeclared
             texts.append((WIDENED, quoted(WIDENED)))
@@ -126,7 +130,7 @@ def _split(config: OutputConfig, columns: Mapping[str, Type]) -> Split | None:
         return None
     key = None
     if split.group_key:
-        key = OutputColumn(_GROUP_KEY, columns.get(split.group_key, ANY))
+        key = OutputColumn(_GROUP_KEY, columns.get(split.group_key, ANY), hidden=True)
     return Split(
         max_records=split.max_records,
         max_bytes=split.max_bytes,

@@ -19,7 +19,7 @@ _WHOLE_FLOAT = r"^(-?[0-9]+)\.0$"
 
 def held(batch: pa.RecordBatch, column: OutputColumn) -> pa.Array:
     """The values of a column; engines differ in the Arrow types they use for the same values."""
-    values, expected = batch.column(column.name), arrow_type(column.type)
+    values, expected = batch.column(column.held_as), arrow_type(column.type)
     return values if values.type == expected else pc.cast(values, expected)
 
 

@@ -64,13 +64,20 @@ def _write_error(message: str, record: int | None, code: str | None) -> WriteErr
 
 @frozen
 class OutputColumn:
-    """A column of a batch: its name there and in the file, and the type of its values."""
+    """A column of a file, or a hidden one that tells what is to be written."""
 
     name: str
     type: Type
+    hidden: bool = False
+
+    @property
+    def held_as(self) -> str:
+        """The name of the column in batches: `$` begins hidden ones, and what a file calls so has
+        one more."""
+        return f"${self.name}" if self.name.startswith("$") and not self.hidden else self.name
 
 
-WIDENED_COLUMN = OutputColumn(WIDENED, MAP)
+WIDENED_COLUMN = OutputColumn(WIDENED, MAP, hidden=True)
 
 
 @frozen(kw_only=True)

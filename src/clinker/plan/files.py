@@ -196,8 +196,12 @@ def discover(config: SourceConfig, options: Options, now: datetime) -> Discovery
 
 
 def display_name(path: Path, base_dir: Path) -> str:
-    """A path as users know it: relative to the base directory if it lies below it."""
-    return (path.relative_to(base_dir) if path.is_relative_to(base_dir) else path).as_posix()
+    """A path as users know it: relative to the base directory if it lies below it.
+
+    Bytes of a file's name that are no text are shown as such: `caf\\xe9.csv`.
+    """
+    shown = path.relative_to(base_dir) if path.is_relative_to(base_dir) else path
+    return os.fsencode(shown.as_posix()).decode(errors="backslashreplace")
 
 
 def _enumerate(config: SourceConfig, base_dir: Path) -> tuple[list[SourceFile], list[Missing]]:
