@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path, PurePosixPath
 
@@ -69,6 +69,12 @@ class Destinations:
                 if earlier != (unit, key) and target.if_exists != "unique_suffix":
                     raise self._written_twice(target.path, earlier, (unit, key))
 
+    def directories(self) -> Iterator[Path]:
+        """Where the files for single input files go."""
+        for unit in self._plan.graph:
+            if isinstance(unit.node, OutputNode) and is_per_file(unit.node.config):
+                yield from (self.target(unit, key).path.parent for key in self.keys(unit))
+
     def _written_twice(
         self, path: Path, earlier: tuple[Unit, FileKey], later: tuple[Unit, FileKey]
     ) -> RunError:
@@ -91,6 +97,15 @@ def check_existing(plan: Plan, identity: Identity) -> None:
     for unit in plan.graph:
         if isinstance(unit.node, OutputNode) and not is_per_file(unit.node.config):
             _check_existing(plan, unit, _target(plan, unit, identity, None))
+
+
+def known_directories(plan: Plan, identity: Identity) -> Iterator[Path]:
+    """Where a run writes, whatever there is to read."""
+    for unit in plan.graph:
+        if isinstance(unit.node, OutputNode) and not is_per_file(unit.node.config):
+            yield _target(plan, unit, identity, None).path.parent
+    letters = plan.dead_letters
+    yield from (path.parent for path in [*letters.paths.values(), letters.common_path] if path)
 
 
 def _check_existing(plan: Plan, unit: Unit, target: Target) -> None:

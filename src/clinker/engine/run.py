@@ -4,17 +4,17 @@ from __future__ import annotations
 
 import io
 import shutil
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from datetime import UTC, datetime
 from operator import itemgetter
 from pathlib import Path
-from tempfile import mkdtemp
 
 import pyarrow as pa
 from pyspark.sql import DataFrame, SparkSession
 
 from clinker.config.nodes import OutputNode
+from clinker.cxl.ast import TraceLevel
 from clinker.engine.building import Building
 from clinker.engine.collecting import (
     Collected,
@@ -29,7 +29,7 @@ from clinker.engine.dead_letters import (
     log_unfiled,
     stage_files,
 )
-from clinker.engine.destinations import Destinations, check_existing
+from clinker.engine.destinations import Destinations, check_existing, known_directories
 from clinker.engine.failures import engine_errors
 from clinker.engine.flow import REJECT, quoted, selection
 from clinker.engine.flows import Flows
@@ -63,10 +63,12 @@ from clinker.engine.supported import check_supported
 from clinker.engine.system import SystemValues
 from clinker.engine.widening import with_record_keys
 from clinker.formats.assembly import assemble, write_document
+from clinker.formats.marks import nearest_directory
 from clinker.formats.publication import Publication, Published
 from clinker.formats.reading import FormatError
+from clinker.formats.recovery import recover
 from clinker.formats.renderer import renderer
-from clinker.formats.writing import Piece, WriteError, writing_to
+from clinker.formats.writing import Piece, WriteError
 from clinker.frozen import frozen
 from clinker.plan.compile import Plan
 from clinker.plan.graph import Unit
@@ -128,14 +130,26 @@ class _Run:
         self.identity = identify(plan.options.batch_id)
         observer.began(self.identity)
         check_supported(plan)
+        self._recover(known_directories(plan, self.identity))
         check_existing(plan, self.identity)
         self.stages = Stages()
         self.inputs = open_inputs(plan, self.identity, self.stages)
         for warning in (w for source in self.inputs for w in source.inventory.warnings):
             observer.warned(warning)
         self.destinations = Destinations(plan, self.identity, self.inputs)
+        self._recover(self.destinations.directories())
         self.destinations.check()
         self.publication = Publication(self.identity.execution_id)
+
+    def _recover(self, directories: Iterable[Path]) -> None:
+        """Undo or remove what killed runs have left where this one is going to write."""
+        if self.plan.options.preview:
+            return
+        for recovered in recover(map(nearest_directory, directories)):
+            if recovered.undone or recovered.problem:
+                self.observer.warned(str(recovered))
+            else:
+                self.observer.logged(TraceLevel.INFO, str(recovered))
 
     def run(self, session: Session, memory: MemorySampler) -> RunReport:
         try:
@@ -215,17 +229,11 @@ class _Run:
     def _collected(self, output: Written, table: pa.Table | None, cleaning: ExitStack) -> Collected:
         if table is not None:
             return collect_here(table, output.spec, per_file=output.per_file)
-        directory = self._parts_directory(output)
+        # The workers write beside the output, on the volume it goes to.
+        target = self.destinations.target(output.unit)
+        directory = self.publication.parts_directory(target)
         cleaning.callback(shutil.rmtree, directory, ignore_errors=True)
         return collect_in_parts(output.frame, output.spec, directory, per_file=output.per_file)
-
-    def _parts_directory(self, output: Written) -> Path:
-        """Where the workers write: beside the output, on the volume it goes to."""
-        beside = self.destinations.target(output.unit).path.parent
-        while not beside.is_dir():
-            beside = beside.parent
-        with writing_to(beside):
-            return Path(mkdtemp(prefix=f".clinker-{self.identity.execution_id}-", dir=beside))
 
     def _staged(self, output: Written, collected: Collected) -> _Staged:
         if self.plan.options.preview:

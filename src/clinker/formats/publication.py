@@ -1,8 +1,10 @@
 """Publication: the files of a run appear together, after it has succeeded.
 
 Every file is written aside, in the directory it belongs to and under a hidden name, and brought to
-the disk. `commit` then renames them all; if that fails half-way, what was there before comes back.
-A run that fails leaves nothing behind and touches nothing.
+the disk; a directory that does not exist yet is made by the commit. `commit` writes down what it is
+about to change, then renames all files; if that fails half-way, what was there before comes back.
+If the process is killed half-way, `recovery` does the same. A run that fails leaves nothing behind
+and touches nothing.
 """
 
 from __future__ import annotations
@@ -10,21 +12,21 @@ from __future__ import annotations
 import errno
 import os
 import stat
-from collections.abc import Iterable, Iterator, Mapping
-from contextlib import ExitStack, contextmanager, suppress
-from itertools import count
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import BinaryIO
 
 import orjson
 
+from clinker.formats.commit import Commit, Placement
+from clinker.formats.marks import Marks, nearest_directory
 from clinker.formats.writing import IfExists, WriteError, writing_to
 from clinker.frozen import frozen
 
 _BUFFER = 1 << 20
 _NEW_FILE_MODE = 0o666
 """Less what the umask takes away."""
-_NO_SUCH_SYNC = (errno.EINVAL, errno.ENOTSUP, errno.EBADF)
 
 
 @frozen(kw_only=True)
@@ -86,12 +88,10 @@ class Publication:
     """The files of one run."""
 
     def __init__(self, run_id: str) -> None:
-        self._run_id = run_id
-        self._numbers = count(1)
+        self._marks = Marks(run_id)
         self._staged: list[_Staged] = []
+        self._removals: list[Path] = []
         self._taken: set[Path] = set()
-        self._aside: list[Path] = []
-        self._directories: list[Path] = []
 
     def __enter__(self) -> Publication:
         return self
@@ -108,15 +108,14 @@ class Publication:
         """A new file; it is part of the publication once this ends well."""
         with writing_to(target.path):
             real = self._claimed(target)
-            self._make_directory(real.parent)
-            aside = self._new_name(real.parent)
+            aside = self._marks.new_name(_staging_directory(real))
             # Arrow hands over large buffers, which are written through without a copy.
-            file = os.fdopen(_create(aside), "wb", buffering=_BUFFER)
+            file = os.fdopen(_create(aside, real), "wb", buffering=_BUFFER)
         try:
             staged = StagedFile(target, file)
             yield staged
             with writing_to(target.path):
-                _keep_mode(file, real)
+                _keep_mode(file.fileno(), real)
                 file.flush()
                 os.fsync(file.fileno())
         finally:
@@ -127,32 +126,58 @@ class Publication:
             _Staged(target=target.at(real), aside=aside, records=staged.records, size=staged.size)
         )
 
+    def remove(self, path: Path) -> None:
+        """Let a file of an earlier run vanish together with the appearance of the others."""
+        with writing_to(path):
+            self._removals.append(self._claimed(Target(path=path, if_exists="overwrite")))
+
+    def parts_directory(self, target: Target) -> Path:
+        """A new directory on the volume of a target, for files that are only of use to this run."""
+        with writing_to(target.path):
+            directory = self._marks.new_name(_staging_directory(target.path.resolve()), "parts")
+            directory.mkdir(0o700)
+        return directory
+
     def commit(self) -> list[Published]:
         """Make all files visible; if that fails, none, and `discard` is still to be called."""
-        published = []
-        with ExitStack() as undo:
-            for staged in self._staged:
-                with writing_to(staged.target.path):
-                    published.append(self._publish(staged, undo))
-            for directory in self._touched():
-                _sync_directory(directory)
-            undo.pop_all()
-        self._directories.clear()
+        placements = [self._placement(staged) for staged in self._staged]
+        removals = [path for path in self._removals if os.path.lexists(path)]
+        paths = Commit(self._marks, placements, removals).carry_out()
+        published = [
+            Published(path=path, records=staged.records, size=staged.size)
+            for path, staged in zip(paths, self._staged, strict=True)
+        ]
         self.discard()
         return published
 
     def discard(self) -> None:
-        """Remove what was never published, and the directories that were made for it."""
-        for aside in self._aside:
-            with suppress(OSError):
-                aside.unlink(missing_ok=True)
-        for directory in reversed(self._directories):
-            with suppress(OSError):
-                directory.rmdir()
-        self._aside.clear()
-        self._directories.clear()
+        """Remove what was never published."""
+        self._marks.remove()
         self._staged.clear()
+        self._removals.clear()
         self._taken.clear()
+
+    def _placement(self, staged: _Staged) -> Placement:
+        target = staged.target
+        return Placement(
+            aside=staged.aside,
+            path=target.path,
+            if_exists=target.if_exists,
+            unique_suffix_width=target.unique_suffix_width,
+            meta=None if target.meta is None else self._staged_meta(staged, target.meta),
+        )
+
+    def _staged_meta(self, staged: _Staged, meta: Mapping[str, object]) -> Path:
+        counts = {"record_count": staged.records, "bytes_written": staged.size}
+        path = staged.target.path
+        with writing_to(path):
+            aside = self._marks.new_name(_staging_directory(path))
+            replaced = path.with_name(path.name + ".meta.json")
+            with os.fdopen(_create(aside, replaced), "wb") as file:
+                file.write(orjson.dumps({**meta, **counts}, option=orjson.OPT_INDENT_2) + b"\n")
+                file.flush()
+                os.fsync(file.fileno())
+        return aside
 
     def _claimed(self, target: Target) -> Path:
         """The file that is meant, behind all symbolic links."""
@@ -166,116 +191,27 @@ class Publication:
         self._taken.add(real)
         return real
 
-    def _make_directory(self, directory: Path) -> None:
-        if directory.is_dir():
-            return
-        if os.path.lexists(directory):
-            raise NotADirectoryError(errno.ENOTDIR, f"{directory} is no directory")
-        self._make_directory(directory.parent)
-        directory.mkdir(exist_ok=True)
-        self._directories.append(directory)
 
-    def _new_name(self, directory: Path) -> Path:
-        aside = directory / f".clinker-{self._run_id}-{next(self._numbers)}.tmp"
-        self._aside.append(aside)
-        return aside
-
-    def _publish(self, staged: _Staged, undo: ExitStack) -> Published:
-        target = staged.target
-        match target.if_exists:
-            case "overwrite":
-                path = self._overwrite(staged.aside, target.path, undo)
-            case "error":
-                path = _move_to_free(staged.aside, [target.path], undo)
-            case "unique_suffix":
-                path = _move_to_free(staged.aside, _candidates(target), undo)
-        published = Published(path=path, records=staged.records, size=staged.size)
-        if target.meta is not None:
-            self._publish_meta(published, target.meta, undo)
-        return published
-
-    def _overwrite(self, aside: Path, path: Path, undo: ExitStack) -> Path:
-        if path.exists():
-            before = self._new_name(path.parent)
-            _link_or_move(path, before)
-            undo.callback(_restore, before, path)
-        else:
-            undo.callback(path.unlink, missing_ok=True)
-        aside.replace(path)
-        return path
-
-    def _publish_meta(
-        self, published: Published, meta: Mapping[str, object], undo: ExitStack
-    ) -> None:
-        path = published.path.with_name(published.path.name + ".meta.json")
-        counts = {"record_count": published.records, "bytes_written": published.size}
-        aside = self._new_name(path.parent)
-        with os.fdopen(_create(aside), "wb") as file:
-            file.write(orjson.dumps({**meta, **counts}, option=orjson.OPT_INDENT_2) + b"\n")
-            file.flush()
-            os.fsync(file.fileno())
-        self._overwrite(aside, path, undo)
-
-    def _touched(self) -> set[Path]:
-        made = {directory.parent for directory in self._directories}
-        return made | {staged.target.path.parent for staged in self._staged}
+def _staging_directory(path: Path) -> Path:
+    """Where a file lies aside: its own directory, or the nearest above it that exists."""
+    directory = nearest_directory(path.parent)
+    if not directory.is_dir():
+        raise NotADirectoryError(errno.ENOTDIR, f"{directory} is no directory")
+    return directory
 
 
-def _create(path: Path) -> int:
-    return os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, _NEW_FILE_MODE)
-
-
-def _keep_mode(file: BinaryIO, replaced: Path) -> None:
-    """Whoever could read the file before still can."""
-    with suppress(FileNotFoundError):
-        os.fchmod(file.fileno(), stat.S_IMODE(replaced.stat().st_mode))
-
-
-def _candidates(target: Target) -> Iterator[Path]:
-    """`out.csv`, `out-1.csv`, `out-2.csv`, …"""
-    path = target.path
-    yield path
-    for number in count(1):
-        yield path.with_name(f"{path.stem}-{number:0{target.unique_suffix_width}}{path.suffix}")
-
-
-def _move_to_free(aside: Path, candidates: Iterable[Path], undo: ExitStack) -> Path:
-    """Move to the first name that nobody has, without ever replacing a file."""
-    for path in candidates:
-        try:
-            _link_or_move(aside, path)
-        except FileExistsError:
-            continue
-        undo.callback(path.unlink, missing_ok=True)
-        return path
-    raise FileExistsError(errno.EEXIST, "it exists already")
-
-
-def _link_or_move(source: Path, path: Path) -> None:
-    """A link fails if the name is taken, a rename replaces; not all file systems have links."""
+def _create(aside: Path, replaced: Path) -> int:
+    """A new file that nobody can read who could not read the one that it is to replace."""
     try:
-        path.hardlink_to(source)
-    except FileExistsError:
-        raise
-    except OSError:
-        if os.path.lexists(path):
-            raise FileExistsError(errno.EEXIST, "it exists already") from None
-        source.rename(path)
+        mode = stat.S_IMODE(replaced.stat().st_mode)
+    except FileNotFoundError:
+        return os.open(aside, os.O_WRONLY | os.O_CREAT | os.O_EXCL, _NEW_FILE_MODE)
+    descriptor = os.open(aside, os.O_WRONLY | os.O_CREAT | os.O_EXCL, mode)
+    os.fchmod(descriptor, mode)
+    return descriptor
 
 
-def _restore(before: Path, path: Path) -> None:
-    before.replace(path)
-    # Renaming one of two links to the same file does nothing at all.
-    before.unlink(missing_ok=True)
-
-
-def _sync_directory(directory: Path) -> None:
-    with writing_to(directory):
-        descriptor = os.open(directory, os.O_RDONLY | os.O_DIRECTORY)
-        try:
-            os.fsync(descriptor)
-        except OSError as error:
-            if error.errno not in _NO_SUCH_SYNC:
-                raise
-        finally:
-            os.close(descriptor)
+def _keep_mode(descriptor: int, replaced: Path) -> None:
+    """Whoever can read the file now will be able to."""
+    with suppress(FileNotFoundError):
+        os.fchmod(descriptor, stat.S_IMODE(replaced.stat().st_mode))
