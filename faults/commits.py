@@ -89,3 +89,11 @@ def moments(place: Path, every: int = 1) -> Iterator[Path]:
         if not killed_at(moment, partial(publish, here)):
             return
         yield here
+
+
+def half_committed(place: Path) -> Path:
+    """Where a run was killed after some of its files had got their names."""
+    for killed in moments(place, every=2):
+        if list(killed.rglob("*.journal")) and (killed / "other/c-2.csv").exists():
+            return killed
+    raise AssertionError("there is no such moment")

@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import signal
 import sys
-import threading
 from collections.abc import Callable
 
 _TOUCHES_FILES = frozenset(
@@ -18,8 +17,6 @@ def killed_at(moment: int, work: Callable[[], object]) -> bool:
 
     Whether it was killed: it may have ended before.
     """
-    if threading.active_count() > 1:
-        raise RuntimeError("a process with several threads cannot be forked safely")
     child = os.fork()
     if not child:
         try:

@@ -17,6 +17,7 @@ from faults.commits import (
     RUN,
     content,
     empty_directories,
+    half_committed,
     moments,
     prepare,
     publish,
@@ -68,14 +69,6 @@ def test_a_recovery_that_is_killed_at_any_moment(tmp_path: Path) -> None:
         if not is_killed:
             break
     assert moment > 50
-
-
-def half_committed(place: Path) -> Path:
-    """Where a run was killed after some of its files had got their names."""
-    for killed in moments(place, every=2):
-        if list(killed.rglob("*.journal")) and (killed / "other/c-2.csv").exists():
-            return killed
-    raise AssertionError("there is no such moment")
 
 
 def test_any_of_the_directories_is_enough(tmp_path: Path) -> None:

@@ -46,6 +46,7 @@ def _parser() -> argparse.ArgumentParser:
     _add_explain(commands)
     _add_schema(commands)
     _add_metrics(commands)
+    _add_recover(commands)
     _add_warmup(commands)
     return parser
 
@@ -212,6 +213,31 @@ def _add_metrics(commands: _Commands) -> None:
         "--delete-after-collect", action="store_true", help="delete files once archived"
     )
     collect.add_argument("--dry-run", action="store_true", help="only tell what would be collected")
+
+
+def _add_recover(commands: _Commands) -> None:
+    command = commands.add_parser(
+        "recover",
+        help="undo or remove what killed runs have left",
+        description="Undo what runs that were killed have done to files, and remove what they "
+        "have left. Every run does that for the directories it writes to; runs that are alive "
+        "are not touched.",
+    )
+    command.add_argument(
+        "places",
+        metavar="PLACE",
+        nargs="*",
+        help="a pipeline file, for the directories it writes to, or a directory, for it and all "
+        "below it (default: this directory)",
+    )
+    command.add_argument(
+        "--force",
+        action="store_true",
+        help="also recover what cannot be recovered completely, and runs of which the file system "
+        "cannot tell whether they are alive",
+    )
+    command.add_argument("--quiet", action="store_true", help="say nothing if nothing is done")
+    _add_compilation(command)
 
 
 def _add_warmup(commands: _Commands) -> None:

@@ -142,7 +142,9 @@ class Publication:
         """Make all files visible; if that fails, none, and `discard` is still to be called."""
         placements = [self._placement(staged) for staged in self._staged]
         removals = [path for path in self._removals if os.path.lexists(path)]
-        paths = Commit(self._marks, placements, removals).carry_out()
+        paths = []
+        if placements or removals:
+            paths = Commit(self._marks, placements, removals).carry_out()
         published = [
             Published(path=path, records=staged.records, size=staged.size)
             for path, staged in zip(paths, self._staged, strict=True)

@@ -405,6 +405,32 @@ def destinations(
     return found
 
 
+def written_places(
+    pipeline: Pipeline, graph: Graph, options: Options
+) -> Iterator[tuple[Path, bool]]:
+    """The directories that a pipeline writes to, as far as its text tells, each with whether the
+    names of more directories below it are known only when it runs."""
+    for unit in graph:
+        if isinstance(unit.node, OutputNode):
+            fixed, rest = _fixed_start(unit.node.config.path)
+            # With something in place of the name, what stands before it is the directory.
+            directory = resolve(f"{fixed}_", options.base_dir).parent
+            yield directory, any(map(_may_name_directories, rest))
+    for queue in _queues(pipeline).values():
+        if queue.path is not None:
+            yield resolve(queue.path, options.base_dir).parent, False
+
+
+def _may_name_directories(part: str | Token) -> bool:
+    return part.name == "source_path" if isinstance(part, Token) else "/" in part
+
+
+def _fixed_start(path: Template) -> tuple[str, Sequence[str | Token]]:
+    """The text of a path before its first token, and what follows."""
+    first = path.parts[0]
+    return (first, path.parts[1:]) if isinstance(first, str) else ("", path.parts)
+
+
 def _queues(pipeline: Pipeline) -> dict[str, SourceDlq]:
     """The dead-letter queues by source, the common one under the empty name."""
     dlq = pipeline.error_handling.dlq

@@ -7,9 +7,12 @@ import socket
 import subprocess
 import sys
 import threading
+import time
+from itertools import count
 from pathlib import Path
 
 import pytest
+from faults.dying import killed_at
 
 from clinker.engine.session import SessionError, SessionSettings, aot, memory
 from clinker.engine.session.command import argument_file, class_path, fixed_flags, program
@@ -17,7 +20,7 @@ from clinker.engine.session.conf import runtime_conf, session_conf
 from clinker.engine.session.endpoint import check_reachable
 from clinker.engine.session.java import Java, find_java
 from clinker.engine.session.memory import MemorySampler, split_memory
-from clinker.engine.session.workspace import RunDirectory
+from clinker.engine.session.workspace import RunDirectory, remove_abandoned
 
 MIB = 2**20
 
@@ -185,6 +188,32 @@ class TestRunDirectory:
         directory = RunDirectory(tmp_path)
         assert not abandoned.exists()
         directory.remove()
+
+    def test_a_directory_that_never_got_its_lock(self, tmp_path: Path) -> None:
+        killed, young = tmp_path / "clinker-run-killed", tmp_path / "clinker-run-young"
+        for directory in (killed, young):
+            (directory / "spilled").mkdir(parents=True)
+        os.utime(killed, (0, time.time() - 61))
+        assert remove_abandoned(tmp_path) == 1
+        assert list(tmp_path.iterdir()) == [young]
+
+    def test_a_removal_that_is_killed_is_finished_by_the_next_run(self, tmp_path: Path) -> None:
+        def come_and_go() -> None:
+            directory = RunDirectory(tmp_path)
+            for name in ("a/b", "lib", "z"):
+                (directory.path / name).mkdir(parents=True)
+                (directory.path / name / "file").touch()
+            directory.remove()
+
+        for moment in count(1):
+            is_killed = killed_at(moment, come_and_go)
+            for left in tmp_path.iterdir():
+                os.utime(left, (0, time.time() - 61))
+            remove_abandoned(tmp_path)
+            assert list(tmp_path.iterdir()) == [], moment
+            if not is_killed:
+                break
+        assert moment > 10
 
     def test_an_unusable_place(self, tmp_path: Path) -> None:
         (tmp_path / "file").touch()

@@ -9,13 +9,18 @@ from __future__ import annotations
 import fcntl
 import os
 import shutil
+import stat
 import tempfile
+import time
+from contextlib import suppress
 from pathlib import Path
 
 from clinker.engine.session.settings import SessionError
 
 _PREFIX = "clinker-run-"
 _LOCK = "lock"
+_SECONDS_TO_LOCK = 60
+"""After so long a directory that has no lock will not get one any more."""
 
 
 class RunDirectory:
@@ -25,7 +30,7 @@ class RunDirectory:
         place = parent or Path(tempfile.gettempdir())
         try:
             place.mkdir(parents=True, exist_ok=True)
-            _remove_abandoned(place)
+            remove_abandoned(place)
             self.path = Path(tempfile.mkdtemp(prefix=_PREFIX, dir=place))
             self._lock = _locked(self.path)
         except OSError as problem:
@@ -34,7 +39,7 @@ class RunDirectory:
             ) from problem
 
     def remove(self) -> None:
-        shutil.rmtree(self.path, ignore_errors=True)
+        _remove(self.path)
         os.close(self._lock)
 
 
@@ -47,17 +52,50 @@ def _locked(directory: Path) -> int:
     return lock
 
 
-def _remove_abandoned(place: Path) -> None:
-    for found in place.glob(_PREFIX + "*"):
-        try:
-            lock = os.open(found / _LOCK, os.O_RDWR)
-        except OSError:  # someone else's, or being made or removed this very moment
-            continue
-        try:
-            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except OSError:  # its run is alive
-            pass
-        else:
-            shutil.rmtree(found, ignore_errors=True)
-        finally:
-            os.close(lock)
+def remove_abandoned(place: Path | None = None) -> int:
+    """Remove what killed runs have left in a directory for temporary files; how many runs."""
+    found = (place or Path(tempfile.gettempdir())).glob(_PREFIX + "*")
+    return sum(_was_abandoned(directory) for directory in found)
+
+
+def _was_abandoned(directory: Path) -> bool:
+    """Whether a directory has been removed since its run is gone."""
+    try:
+        lock = os.open(directory / _LOCK, os.O_RDWR | os.O_NOFOLLOW)
+    except FileNotFoundError:
+        if not _is_forgotten(directory):
+            return False
+        _remove(directory)
+        return True
+    except OSError:  # someone else's
+        return False
+    try:
+        fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError:  # its run is alive
+        return False
+    else:
+        _remove(directory)
+        return True
+    finally:
+        os.close(lock)
+
+
+def _is_forgotten(directory: Path) -> bool:
+    """Whether a directory without a lock is not only about to get one."""
+    try:
+        status = directory.lstat()
+    except OSError:
+        return False
+    is_own = stat.S_ISDIR(status.st_mode) and status.st_uid == os.geteuid()
+    return is_own and time.time() - status.st_mtime > _SECONDS_TO_LOCK
+
+
+def _remove(directory: Path) -> None:
+    """The lock goes last: if this is killed, another run can tell that it may go on with it."""
+    with suppress(OSError):
+        for entry in os.scandir(directory):
+            if entry.is_dir(follow_symlinks=False):
+                shutil.rmtree(entry, ignore_errors=True)
+            elif entry.name != _LOCK:
+                Path(entry).unlink(missing_ok=True)
+    shutil.rmtree(directory, ignore_errors=True)

@@ -1,0 +1,54 @@
+"""`clinker recover`: undo or remove what killed runs have left."""
+
+from __future__ import annotations
+
+import os
+import sys
+from argparse import Namespace
+from collections.abc import Iterator
+from pathlib import Path
+
+from clinker.cli.clinker_run import compile_file, options
+from clinker.cli.command import CONFIGURATION, IO, OK, CommandError, report
+from clinker.formats.marks import nearest_directory
+from clinker.formats.recovery import recover
+from clinker.plan.paths import written_places
+
+
+def run(args: Namespace) -> int:
+    directories = [found for place in args.places or ["."] for found in _directories(place, args)]
+    # Only this one module of the engine is needed, and it needs nothing else.
+    from clinker.engine.session.workspace import remove_abandoned
+
+    found = recover(directories, force=args.force)
+    for recovered in found:
+        print(recovered, file=sys.stderr if recovered.problem else sys.stdout)
+    runs = remove_abandoned()
+    if runs:
+        print(f"removed temporary files of {runs} killed run{'' if runs == 1 else 's'}")
+    if not found and not runs and not args.quiet:
+        print("nothing to recover")
+    return IO if any(recovered.problem for recovered in found) else OK
+
+
+def _directories(place: str, args: Namespace) -> Iterator[Path]:
+    """Where runs may have left something."""
+    path = Path(place)
+    if path.is_dir():
+        yield from _below(path)
+        return
+    args.config = place
+    compiled = compile_file(place, options(args))
+    if compiled.plan is None:
+        report(compiled.diagnostics, "text")
+        raise CommandError(f"'{place}' does not compile", CONFIGURATION)
+    pipeline, graph = compiled.plan.pipeline, compiled.plan.graph
+    for directory, has_others_below in written_places(pipeline, graph, compiled.plan.options):
+        existing = nearest_directory(directory)
+        yield existing
+        if has_others_below and existing == directory:
+            yield from _below(directory)
+
+
+def _below(directory: Path) -> Iterator[Path]:
+    return (Path(found) for found, _, _ in os.walk(directory))
