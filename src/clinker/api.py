@@ -50,7 +50,8 @@ class Plan:
         from clinker.engine.session import SessionSettings, adopt
 
         if spark is not None:
-            return run_in(self._plan, adopt(spark), Quiet())
+            with adopt(spark) as session:
+                return run_in(self._plan, session, Quiet())
         settings = self._plan.pipeline.pipeline
         own = SessionSettings(
             threads=settings.concurrency.threads,

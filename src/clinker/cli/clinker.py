@@ -118,7 +118,11 @@ def _add_run_engine(command: argparse.ArgumentParser) -> None:
         metavar="URL",
         help="the Spark cluster, as spark://host:7077, yarn or k8s://… (default: this machine)",
     )
-    where.add_argument("--remote", metavar="URL", help="a Spark Connect server, as sc://host:15002")
+    where.add_argument(
+        "--remote",
+        metavar="URL",
+        help="a Spark Connect server, as sc://host:15002 (default: $CLINKER_REMOTE)",
+    )
     engine.add_argument(
         "--spark-conf",
         metavar="KEY=VALUE",

@@ -10,6 +10,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from clinker.cli.command import CONFIGURATION, IO, OK, USAGE, CommandError, report
+from clinker.cxl.failure import shown
 from clinker.diagnostics import in_reading_order
 from clinker.plan.compile import Compiled, Plan, compile_pipeline
 from clinker.plan.files import check_inputs
@@ -102,7 +103,10 @@ def _spark_conf(given: Sequence[str]) -> dict[str, str]:
     for text in given:
         key, equals, value = text.partition("=")
         if not equals or not key.strip():
-            raise CommandError(f"--spark-conf must be key=value, got '{text}'", USAGE)
+            from clinker.engine.session.secrets import HIDDEN, is_secret
+
+            got = HIDDEN if is_secret(text) else shown(text)
+            raise CommandError(f"--spark-conf must be key=value, got '{got}'", USAGE)
         conf[key.strip()] = value
     return conf
 

@@ -31,6 +31,7 @@ from clinker.diagnostics.render import print_diagnostics
 from clinker.engine.metrics import metrics, spool_directory, write_metrics
 from clinker.engine.report import Exit, RunError, RunReport, identify
 from clinker.engine.session import start_jvm
+from clinker.engine.session.secrets import hide_secrets
 from clinker.engine.session.settings import DEFAULT_BATCH, SessionError, SessionSettings
 from clinker.plan.compile import Plan
 from clinker.plan.files import check_inputs, discover
@@ -146,7 +147,8 @@ class Execution:
 
     def _show_error(self, error: RunError) -> None:
         if self._debugs and error.exit_code != Exit.INTERRUPTED:
-            traceback.print_exception(error)
+            trace = "".join(traceback.format_exception(error))
+            sys.stderr.write(hide_secrets(trace, self._settings))
         if error.exit_code == Exit.INTERRUPTED:
             print(error.message, file=sys.stderr)
         elif self._is_json:
@@ -176,7 +178,7 @@ def session_settings(
     settings, options, storage = plan.pipeline.pipeline, plan.options, plan.storage
     return SessionSettings(
         master=args.master,
-        remote=args.remote,
+        remote=args.remote or (None if args.master else os.environ.get("CLINKER_REMOTE") or None),
         threads=options.threads or settings.concurrency.threads,
         memory_limit=plan.memory_limit,
         batch_size=settings.batch_size if settings.has("batch_size") else DEFAULT_BATCH,

@@ -9,6 +9,7 @@ from contextlib import contextmanager
 from clinker.diagnostics import Diagnostic
 from clinker.engine.report import Exit, RunError
 from clinker.engine.session.jvm import Jvm
+from clinker.engine.session.secrets import hide_secrets
 from clinker.engine.session.settings import SessionSettings
 from clinker.plan.explain.as_text import size
 
@@ -46,7 +47,7 @@ def failure(problem: Exception, settings: SessionSettings, jvm: Jvm | None = Non
     unreadable = format_error(problem)
     if unreadable:
         return RunError(str(unreadable), Exit.IO, help=unreadable.help)
-    text = _CALLED.sub("", str(problem))
+    text = hide_secrets(_CALLED.sub("", str(problem)), settings)
     if ours := _OURS.findall(text):
         return RunError(ours[-1], Exit.IO)
     if _OUT_OF_DISK.search(text):

@@ -338,8 +338,12 @@ def node_frame(plan: Plan, node: str, port: str | None, spark: SparkSession) -> 
     system = _system_values(plan, identity, inputs)
     # Nobody will run it again.
     every = frozenset(Demand)
-    building = Building(plan, adopt(spark).spark, system, stages, Quiet(), every)
-    flows = Flows(building, inputs)
+    with adopt(spark, lends_frames=True) as session:
+        building = Building(plan, session.spark, system, stages, Quiet(), every)
+        return _lent_frame(plan, node, port, Flows(building, inputs))
+
+
+def _lent_frame(plan: Plan, node: str, port: str | None, flows: Flows) -> DataFrame:
     planned = plan.nodes[node]
     if isinstance(planned, PlannedOutput):
         frame = flows.output(planned).frame

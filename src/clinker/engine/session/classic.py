@@ -24,6 +24,7 @@ from clinker.engine.session.endpoint import check_reachable
 from clinker.engine.session.jvm import Jvm
 from clinker.engine.session.mode import enter_mode
 from clinker.engine.session.package import ship_package
+from clinker.engine.session.secrets import hide_secrets, shown_address
 from clinker.engine.session.session import EngineFacts, Session
 from clinker.engine.session.settings import SessionError
 
@@ -44,7 +45,7 @@ def attach(jvm: Jvm) -> Session:
         jvm.kill()
         leave_mode()
         raise
-    facts = EngineFacts("spark", spark.version, master(settings), jvm.java.version)
+    facts = EngineFacts("spark", spark.version, shown_address(master(settings)), jvm.java.version)
 
     def stop() -> None:
         _stop(spark, jvm)
@@ -63,7 +64,8 @@ def _context(jvm: Jvm) -> SparkContext:
         with _variables({"PYSPARK_PYTHON": python or "python3"}), _own_interrupt_handler():
             context = SparkContext(gateway=gateway)
     except Py4JJavaError as problem:
-        raise SessionError(f"Spark did not start: {_root_cause(problem)}") from problem
+        reason = hide_secrets(_root_cause(problem), jvm.settings)
+        raise SessionError(f"Spark did not start: {reason}") from problem
     except Py4JNetworkError as problem:
         message = f"the connection to Spark broke while it was starting{jvm.last_words()}"
         raise SessionError(message) from problem

@@ -8,13 +8,16 @@ what each kind of cluster needs.
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
+from clinker.cxl.failure import shown
 from clinker.engine.session.java import Java
 from clinker.engine.session.memory import split_memory
-from clinker.engine.session.settings import SessionSettings
+from clinker.engine.session.settings import SessionError, SessionSettings
 
+_CONTROL = re.compile(r"[\x00-\x08\x0a-\x1f\x7f]")
 _LOGGING = Path(__file__).with_name("log4j2.properties")
 _OPENED = (
     "java.lang",
@@ -106,5 +109,23 @@ def program(settings: SessionSettings, conf: Mapping[str, str]) -> tuple[list[st
 
 def argument_file(arguments: Sequence[str]) -> str:
     """Arguments as `java @file` reads them; they may hold secrets, which `ps` would show."""
+    for argument in arguments:
+        _check_is_one(argument)
     quoted = (argument.replace("\\", "\\\\").replace('"', '\\"') for argument in arguments)
     return "".join(f'"{argument}"\n' for argument in quoted)
+
+
+def _check_is_one(argument: str) -> None:
+    """Java would read what follows a line break as options of their own.
+
+    Values are not shown: they may be secrets.
+    """
+    found = _CONTROL.search(argument)
+    if found is None:
+        return
+    name, equals, _ = argument.partition("=")
+    what = shown(name.removeprefix("-D")) if equals else "a path of the class path"
+    raise SessionError(
+        f"{what} holds the control character {found[0]!r}, which Java cannot be given: "
+        "remove it where the value comes from (--spark-conf, clinker.toml, TMPDIR, JAVA_HOME)"
+    )

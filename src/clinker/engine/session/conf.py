@@ -7,7 +7,7 @@ from pathlib import Path
 
 from clinker.engine.session.batches import MAX_BYTES, MAX_RECORDS, MEASURED
 from clinker.engine.session.memory import split_memory
-from clinker.engine.session.settings import SessionSettings
+from clinker.engine.session.settings import SessionError, SessionSettings
 
 _LARGEST_LOCAL = "spark.sql.execution.arrow.localRelationThreshold"
 """How large tables may be that Spark holds as rows, not as the Arrow data they come as: that is
@@ -17,12 +17,15 @@ REQUIRED = {
     "spark.sql.caseSensitive": "true",
 }
 """Without these a pipeline would give other results."""
+UNSUBSTITUTED = {"spark.sql.variable.substitute": "false"}
+"""With it Spark would put environment variables, passwords included, in the place of names such as
+`${env:NAME}`, which may come from the header of a file."""
 
 
 def runtime_conf(settings: SessionSettings) -> dict[str, str]:
     """What can be set on any session, a remote one included."""
     chosen = {name: value for name, value in settings.spark_conf.items() if _is_runtime(name)}
-    return _runtime_defaults(settings) | chosen | REQUIRED
+    return _runtime_defaults(settings) | chosen | REQUIRED | UNSUBSTITUTED
 
 
 def _runtime_defaults(settings: SessionSettings) -> dict[str, str]:
@@ -35,6 +38,9 @@ def _is_runtime(name: str) -> bool:
 
 def session_conf(settings: SessionSettings, directory: Path) -> dict[str, str]:
     """The settings a session of our own starts with."""
+    if "," in str(directory):
+        message = f"Spark takes the comma in '{directory.parent}' for the end of a directory's name"
+        raise SessionError(f"{message}: set storage.spill.dir in clinker.toml to another one")
     memory = split_memory(settings.memory_limit)
     compress = str(settings.compress).lower()
     conf = {
@@ -54,11 +60,18 @@ def session_conf(settings: SessionSettings, directory: Path) -> dict[str, str]:
         conf |= {
             "spark.driver.host": "localhost",
             "spark.driver.bindAddress": "127.0.0.1",
+            # Who else is on this machine could otherwise hand objects to our Java.
+            "spark.authenticate": "true",
+            "spark.network.crypto.enabled": "true",
+            "spark.network.crypto.saslFallback": "false",
             "spark.sql.shuffle.partitions": str(max(2 * cores(settings), 4)),
         }
     else:
-        conf |= {"spark.executor.memory": f"{memory.heap // 2**20}m"}
-    return conf | dict(settings.spark_conf) | REQUIRED
+        conf |= {
+            "spark.executor.memory": f"{memory.heap // 2**20}m",
+            "spark.executorEnv.PYTHONSAFEPATH": "1",
+        }
+    return conf | dict(settings.spark_conf) | REQUIRED | UNSUBSTITUTED
 
 
 def master(settings: SessionSettings) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import socket
 from urllib.parse import urlsplit
 
+from clinker.engine.session.secrets import shown_address
 from clinker.engine.session.settings import SessionError
 
 _SECONDS = 5
@@ -23,9 +24,11 @@ def check_reachable(url: str) -> None:
             host, port = parts.hostname or "", parts.port or _PORTS[scheme]
             socket.create_connection((host, port), timeout=_SECONDS).close()
         except ValueError:
-            raise SessionError(f"'{url}' is not an address such as {scheme}://host:port") from None
+            message = f"'{shown_address(url)}' is not an address such as {scheme}://host:port"
+            raise SessionError(message) from None
         except OSError as problem:
             problems.append(f"{host}:{port}: {problem.strerror or problem}")
         else:
             return
-    raise SessionError(f"no Spark server answers at '{url}' ({'; '.join(problems)})")
+    shown = shown_address(url)
+    raise SessionError(f"no Spark server answers at '{shown}' ({'; '.join(problems)})")

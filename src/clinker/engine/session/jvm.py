@@ -27,6 +27,7 @@ from clinker.engine.session.command import (
 )
 from clinker.engine.session.conf import session_conf
 from clinker.engine.session.java import find_java
+from clinker.engine.session.secrets import hide_secrets
 from clinker.engine.session.settings import SessionError, SessionSettings
 from clinker.engine.session.workspace import RunDirectory
 
@@ -54,6 +55,9 @@ class Jvm:
             raise SessionError(
                 f"cannot start '{self.java.executable}': {problem.strerror}"
             ) from problem
+        except SessionError:
+            self.directory.remove()
+            raise
         self._end = weakref.finalize(self, _kill, self._process, self.directory)
 
     def _start(self, train: Path | None) -> subprocess.Popen[bytes]:
@@ -73,7 +77,7 @@ class Jvm:
         ]
         file = path / "arguments"
         file.touch(mode=0o600)
-        file.write_text(argument_file(arguments), encoding="utf-8")
+        file.write_bytes(os.fsencode(argument_file(arguments)))
         with self._log() as log:
             return subprocess.Popen(
                 [str(self.java.executable), f"@{file}"],
@@ -90,12 +94,14 @@ class Jvm:
         return (self.directory.path / _LOG).open("wb")
 
     def _environment(self, path: Path, spark: Path) -> dict[str, str]:
-        python_path = [str(PACKAGE_ROOT), *filter(None, [os.environ.get("PYTHONPATH")])]
+        # An empty entry would be the working directory.
+        python_path = filter(None, os.environ.get("PYTHONPATH", "").split(os.pathsep))
         environment = {
             **os.environ,
             "_PYSPARK_DRIVER_CONN_INFO_PATH": str(path / _GATEWAY),
             "SPARK_CONNECT_MODE": "0",
-            "PYTHONPATH": os.pathsep.join(python_path),
+            "PYTHONPATH": os.pathsep.join([str(PACKAGE_ROOT), *python_path]),
+            "PYTHONSAFEPATH": "1",  # workers import nothing from the working directory
             "MALLOC_ARENA_MAX": "2",  # each thread's own arena would cost megabytes
         }
         if self.settings.is_local:
@@ -130,7 +136,8 @@ class Jvm:
             printed = (self.directory.path / _LOG).read_text(encoding="utf-8", errors="replace")
         except OSError:
             return ""
-        said = [line for line in printed.splitlines() if not line.startswith("\tat ")]
+        shown = hide_secrets(printed, self.settings)
+        said = [line for line in shown.splitlines() if not line.startswith("\tat ")]
         return "".join(f"\n  {line}" for line in said[-lines:])
 
     def ran_out_of_memory(self) -> bool:

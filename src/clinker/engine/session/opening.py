@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
+from contextlib import suppress
 from typing import TYPE_CHECKING
 
-from clinker.engine.session.conf import REQUIRED
+from clinker.engine.session.conf import REQUIRED, UNSUBSTITUTED
 from clinker.engine.session.jvm import Jvm
 from clinker.engine.session.settings import SessionError, SessionSettings
 
@@ -34,17 +36,47 @@ def open_session(settings: SessionSettings, jvm: Jvm | None = None) -> Session:
     return attach(jvm).answer_signals()
 
 
-def adopt(spark: SparkSession) -> Session:
-    """A session on the user's own Spark, which stays open when the run is over."""
-    for name, value in REQUIRED.items():
+def adopt(spark: SparkSession, *, lends_frames: bool = False) -> Session:
+    """A session on the user's own Spark, which stays open, and as it was, when the run is over.
+
+    Frames that are lent to the user outlive it. A Connect server reads the text of their
+    expressions again whenever they are used, so there nothing can be changed only for a while.
+    """
+    is_remote = type(spark).__module__.startswith("pyspark.sql.connect.")
+    _check(spark, REQUIRED, "results would depend on it")
+    if lends_frames and is_remote:
+        _check(spark, UNSUBSTITUTED, "names in your data could read environment variables")
+    from clinker.engine.session.session import EngineFacts, Session
+
+    restore = _changed(spark, UNSUBSTITUTED)
+    engine = "spark-connect" if is_remote else "spark"
+    return Session(spark, EngineFacts(engine, spark.version, "adopted", None), restore)
+
+
+def _check(spark: SparkSession, wanted: Mapping[str, str], why: str) -> None:
+    for name, value in wanted.items():
         found = spark.conf.get(name)
         if (found or "").lower() != value.lower():
             raise SessionError(
-                f"this Spark session has {name} = {found}, and results would depend on it: "
+                f"this Spark session has {name} = {found}, and {why}: "
                 f"set spark.conf.set('{name}', '{value}')"
             )
-    from clinker.engine.session.session import EngineFacts, Session
 
-    remote = type(spark).__module__.startswith("pyspark.sql.connect.")
-    engine = "spark-connect" if remote else "spark"
-    return Session(spark, EngineFacts(engine, spark.version, "adopted", None))
+
+def _changed(spark: SparkSession, wanted: Mapping[str, str]) -> Callable[[], None]:
+    """Change settings of a session; gives what undoes it."""
+    from py4j.protocol import Py4JError  # type: ignore[import-untyped]
+    from pyspark.errors import PySparkException
+
+    before = {name: spark.conf.get(name) or "" for name in wanted}
+
+    def set_all(values: Mapping[str, str]) -> None:
+        for name, value in values.items():
+            spark.conf.set(name, value)
+
+    def restore() -> None:
+        with suppress(Py4JError, PySparkException, ConnectionError):  # its JVM or server is gone
+            set_all(before)
+
+    set_all(wanted)
+    return restore

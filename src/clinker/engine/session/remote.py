@@ -13,6 +13,7 @@ from clinker.engine.session.conf import runtime_conf
 from clinker.engine.session.endpoint import check_reachable
 from clinker.engine.session.mode import enter_mode
 from clinker.engine.session.package import ship_package
+from clinker.engine.session.secrets import hide_secrets, shown_address
 from clinker.engine.session.session import EngineFacts, Session
 from clinker.engine.session.settings import SessionError, SessionSettings
 
@@ -33,12 +34,13 @@ def connect(url: str, settings: SessionSettings) -> Session:
         version = spark.version
     except PySparkException as problem:
         leave_mode()
-        reason = str(problem).strip().partition("\n")[0]
-        raise SessionError(f"the Spark server at '{url}' refused: {reason}") from problem
+        reason = hide_secrets(str(problem).strip().partition("\n")[0], settings)
+        message = f"the Spark server at '{shown_address(url)}' refused: {reason}"
+        raise SessionError(message) from problem
 
     def stop() -> None:
         remote.stop()
         leave_mode()
 
-    facts = EngineFacts("spark-connect", version, url, None)
+    facts = EngineFacts("spark-connect", version, shown_address(url), None)
     return Session(spark, facts, stop)

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import signal
 import threading
-from collections.abc import Callable
-from contextlib import suppress
+from collections.abc import Callable, Iterable
+from contextlib import ExitStack, suppress
 from types import FrameType, TracebackType
 from typing import TYPE_CHECKING, Any
 
@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 
 _ENDING = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 _CANCEL_SECONDS = 0.5
+_QUERIES = ("SQL", "DataFrame")
 
 
 @frozen
@@ -29,8 +30,22 @@ class EngineFacts:
     java: str | None
 
 
-def _nothing() -> None:
-    """A session that is not ours stays as it is."""
+def _silence_query_contexts() -> Callable[[], None]:
+    """Keep pyspark from printing the SQL, and the data in it, of what fails; gives what undoes it.
+
+    What goes wrong is told by us.
+    """
+    from pyspark.logger import PySparkLogger
+
+    loggers = [PySparkLogger.getLogger(f"{kind}QueryContextLogger") for kind in _QUERIES]
+    before = [logger.disabled for logger in loggers]
+
+    def disable(all_disabled: Iterable[bool]) -> None:
+        for logger, disabled in zip(loggers, all_disabled, strict=True):
+            logger.disabled = disabled
+
+    disable(True for _ in loggers)
+    return lambda: disable(before)
 
 
 def _cancel(spark: SparkSession) -> None:
@@ -49,12 +64,14 @@ class Session:
         self,
         spark: SparkSession,
         facts: EngineFacts,
-        stop: Callable[[], None] = _nothing,
+        stop: Callable[[], None],
     ) -> None:
         self.spark = spark
         self.facts = facts
         self.batches = BatchLimit(spark)
-        self._stop = stop
+        self._ending = ExitStack()
+        self._ending.callback(_silence_query_contexts())
+        self._ending.callback(stop)
         self._handlers: dict[signal.Signals, Any] = {}
         self._interrupted = False
         self._stopped = threading.Event()
@@ -97,11 +114,10 @@ class Session:
 
     def stop(self) -> None:
         """Release everything the session holds. A second time does nothing."""
-        stop, self._stop = self._stop, _nothing
         handlers, self._handlers = self._handlers, {}
         self._stopped.set()
         try:
-            stop()
+            self._ending.close()
         finally:
             for number, handler in handlers.items():
                 signal.signal(number, handler)
