@@ -78,6 +78,16 @@ def test_separators_and_encodings(tmp_path: Path, dialect: CsvDialect, content: 
     assert _read(tmp_path, content, dialect) == [("1;1", "ä")]
 
 
+def test_separators_are_found_where_blocks_end_within_them(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    content = "a§b\n«1§1«§ä\n".encode()
+    for size in range(1, len(content)):
+        monkeypatch.setattr(encodings, "BLOCK_BYTES", size)
+        dialect = CsvDialect(delimiter="§", quote_char="«")
+        assert _read(tmp_path, content, dialect) == [("1§1", "ä")]
+
+
 def test_separators_inside_quotes_stay_what_they_are(tmp_path: Path) -> None:
     dialect = CsvDialect(delimiter="§", quote_char="«")
     assert _read(tmp_path, "a§b\n«x§««y«§z\n".encode(), dialect) == [("x§«y", "z")]

@@ -71,18 +71,22 @@ class CellReader:
 
     def blocks(self, stream: BinaryIO, start: int, end: int, path: str) -> Iterator[bytes]:
         """What the scanner looks at: the bytes of the file, or else its text."""
+        # A block of UTF-8 may end within a character, and that one may be a separator.
+        decoder = codecs.getincrementaldecoder("utf-8")()
         for block in read_blocks(stream, start, end, path, self._encoding):
-            yield block.raw if self.keeps_positions else self._with_stand_ins(block.text, path)
+            if self.keeps_positions:
+                yield block.raw
+            else:
+                yield self._with_stand_ins(decoder.decode(block.text), path)
 
-    def _with_stand_ins(self, text: bytes, path: str) -> bytes:
+    def _with_stand_ins(self, text: str, path: str) -> bytes:
         for stand_in, character in self._stand_ins.items():
-            if stand_in.encode() in text:
+            if stand_in in text:
                 message = f"the file has the control character U+{ord(stand_in):04X}"
                 help = f"it cannot be read with '{character}' as delimiter or quote character"
                 raise FormatError(message, path, help)
-            # No character of UTF-8 occurs inside another one, and decoded blocks end at characters.
-            text = text.replace(character.encode(), stand_in.encode())
-        return text
+            text = text.replace(character, stand_in)
+        return text.encode()
 
     def chunks(
         self, stream: BinaryIO, start: int, end: int, path: str, *, skip_first: bool
