@@ -35,7 +35,7 @@ from clinker.cxl.types import (
     Type,
     array_of,
 )
-from clinker.cxl.values import MAX_INT, MIN_INT, Value
+from clinker.cxl.values import MAX_INT, MIN_INT, Value, WrittenFloat
 
 _T = TypeVar("_T")
 Strategy: TypeAlias = st.SearchStrategy
@@ -129,7 +129,8 @@ def _nested(items: Strategy[Any]) -> Strategy[Any]:
     return st.lists(items, max_size=3) | st.dictionaries(KEYS, items, max_size=3)
 
 
-_ANY_SCALAR = st.one_of(*_SCALARS.values())
+_WRITTEN = ["1.10", "2.0", "1e5", "-0", "1.0E+2", "0.000001", "12345678901234567890123", "1e400"]
+_ANY_SCALAR = st.one_of(*_SCALARS.values(), st.sampled_from(_WRITTEN).map(WrittenFloat))
 ANY_VALUES: Strategy[Any] = st.one_of(
     _ANY_SCALAR, _ANY_SCALAR, _nested(_ANY_SCALAR), _nested(_nested(_ANY_SCALAR))
 )

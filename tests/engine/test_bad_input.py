@@ -88,14 +88,12 @@ def test_a_csv_file_that_is_none(taken: Workplace, content: bytes, message: str,
     ("content", "message"),
     [
         ('[{"id": 1}, {"id": 2}', "line 1, column 22: unexpected end of data"),
-        ('{"id": 1}\n{"id": \n{"id": 3}\n', "line 2, column 8: unexpected end of data"),
         ('[{"id": 1}, 7]', "element 2 of the array is no object but a number"),
-        ('{"id": 1}\n[]\n', "line 2 is no object but an array"),
-        (b'{"id": 1}\n{"id": 2, "text": "caf\xe9"}\n', "line 2: byte 0xE9 is not UTF-8"),
+        (b'[{"id": 1},\n{"id": 2, "text": "caf\xe9"}]\n', "line 2: byte 0xE9 is not UTF-8"),
         ("id,text\n", "JSON records begin with { or [, found 'i'"),
-        (f'{{"id": 1}}\n{{"x": {DEEP}}}\n', "record 2 is nested more than 250 levels deep"),
+        (f'[{{"id": 1}},\n{{"x": {DEEP}}}]\n', "record 2 is nested more than 250 levels deep"),
     ],
-    ids=["array", "line", "element", "no object", "latin-1", "csv", "deep"],
+    ids=["array", "element", "latin-1", "csv", "deep"],
 )
 @pytest.mark.usefixtures("either_way")
 def test_a_json_file_that_is_none(taken: Workplace, content: str | bytes, message: str) -> None:
@@ -140,6 +138,45 @@ def test_ragged_rows_are_rejected_one_by_one(workplace: Workplace) -> None:
     ]
     assert ran.report
     assert (ran.report.counts.total, ran.report.counts.dlq) == (6, 3)
+
+
+@pytest.mark.usefixtures("either_way")
+def test_lines_that_are_no_records_are_rejected_one_by_one(workplace: Workplace) -> None:
+    lines = ['{"id": 1}', '{"id": ', "[]", '{"id": 4, "text": "caf\udce9"}', f'{{"x": {DEEP}}}']
+    content = "\n".join([*lines, '{"id": 6}']).encode(errors="surrogateescape")
+    workplace.write(in_json=content)
+    ran = workplace.run(JSON)
+    assert (ran.code, workplace.read("out.json")) == (
+        2,
+        '[\n{"id":1,"text":""},\n{"id":6,"text":""}\n]\n',
+    )
+    letters = list(csv.DictReader(io.StringIO(workplace.read("rejected.csv"))))
+    assert [
+        (
+            x["_cxl_dlq_source_row"],
+            x["_cxl_dlq_error_category"],
+            x["_cxl_dlq_error_detail"],
+            x["_cxl_dlq_triggering_value"],
+        )
+        for x in letters
+    ] == [
+        (
+            "2",
+            "type_coercion_failure",
+            "row 2 is not JSON: unexpected end of data at column 8",
+            '{"id": ',
+        ),
+        ("3", "type_coercion_failure", "row 3 is no object but an array", "[]"),
+        (
+            "4",
+            "type_coercion_failure",
+            "row 4 is not JSON: byte 0xE9 at column 23 is not UTF-8",
+            '{"id": 4, "text": "caf\\xe9"}',
+        ),
+        ("5", "type_coercion_failure", "row 5 is nested more than 250 levels deep", ""),
+    ]
+    assert ran.report
+    assert (ran.report.counts.total, ran.report.counts.dlq) == (6, 4)
 
 
 @pytest.mark.usefixtures("either_way")

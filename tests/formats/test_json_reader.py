@@ -12,8 +12,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from clinker.cxl.tagged import encode
-from clinker.cxl.values import MAX_INT, MIN_INT
-from clinker.formats import json_reader, json_records, json_survey
+from clinker.cxl.values import MAX_INT, MIN_INT, WrittenFloat
+from clinker.formats import json_documents, json_reader, json_records, json_survey
 from clinker.formats.reading import ArrayPath, FormatError, JsonDialect
 from tests.formats.reading import (
     inventory_of,
@@ -82,10 +82,10 @@ def test_columns_are_keys_or_paths(tmp_path: Path) -> None:
             "a.b": 1,
             "a.c.d": "x",
             "m": '{"k":"\\"v"}',
-            "t": ["1", '"y', "2.0", '{"k":null}'],
+            "t": ["1", '"y', "#2.0", '{"k":null}'],
             "$widened": '{"a":{"c":{"e":9}},"z":0}',
         },
-        {"a.b": 2, "a.c.d": None, "m": None, "t": None, "$widened": '{"a":{"c":5}}'},
+        {"a.b": 2, "a.c.d": None, "m": None, "t": None, "$widened": '{"a":{"b":3,"c":5}}'},
         {"a.b": None, "a.c.d": None, "m": None, "t": None, "$widened": None},
     ]
 
@@ -195,21 +195,27 @@ def test_several_arrays_give_all_combinations(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("dialect", "content", "message"),
     [
-        ({}, b'{"id":1}\n\n{"id":2,}\n', "line 3, column 8: trailing comma is not allowed"),
-        ({}, b'{"id":1}\n[1]\n', "line 2 is no object but an array"),
-        ({}, b'{"id":1}\n"x"\n', "line 2 is no object but a text"),
         ({}, b'[{"id":1},\n3]', "element 2 of the array is no object but a number"),
-        ({}, b'[{"id":1},\n{"id"]', "line 2, column 6: "),
+        ({}, b'[{"id":1},\n{"id"}]', "line 2, column 6: "),
+        ({}, b'[{"id":1},\n{"id":2}', "line 2, column 9: unexpected end of data"),
+        ({}, b'[{"id":1},\n{"id":"2', "line 2, column 9: unexpected end of data"),
+        ({}, b'[{"id":1},\n]', "line 1, column 11: a comma without an element"),
+        ({}, b'[{"id":1},,{"id":2}]', "line 1, column 10: trailing comma is not allowed"),
+        ({}, b'[{"id":1}\n{"id":2}]', "line 2, column 1: "),
+        ({}, b'[{"id":1}}', "line 1, column 10: "),
+        ({}, b'[{"id":1}]\n]', "line 2, column 1: unexpected content after document"),
+        ({}, b'[{"id":"\xff"}]', "line 1: byte 0xFF is not UTF-8"),
+        ({}, b'\xef\xbb\xbf[{"id":1}]\n\xc3\xa9', "line 2, column 1: unexpected content"),
         ({}, b"hello", "JSON records begin with { or [, found 'h'"),
-        ({}, b'{"id":1}\n{"id":"\xff"}\n', "line 2: byte 0xFF is not UTF-8"),
         ({}, '{"id":1}'.encode("utf-16"), "the file is UTF-16, not UTF-8"),
-        ({}, b'{"id":1}\n{\n"id":2}', "line 2, column 2: "),
+        ({}, b'{\n"id":1,\n}', "line 2, column 7: trailing comma is not allowed"),
         ({"form": "array"}, b'{"id":1}', "expected an array of records, found an object"),
-        ({"form": "ndjson"}, b'[{"id":1}]', "line 1 is no object but an array"),
         ({"form": "object"}, b'[{"id":1}]', "expected records, found an array"),
         ({"record_path": "$.b.c"}, b'{"a":1}', "'$.b.c' leads nowhere: there is no 'b'"),
         ({"record_path": "a"}, b'{"a":1}', "expected records at 'a', found a number"),
         ({"record_path": "a"}, b'{"a":[{},1]}', "element 2 of the array at 'a' is no object"),
+        ({"record_path": "a"}, b'{"a":[],"a":[{}]}', "there is more than one array at 'a'"),
+        ({"record_path": "a"}, b'{"a":[{"id":1}],}', "line 1, column 16: trailing comma"),
     ],
 )
 def test_unreadable_files(
@@ -222,10 +228,148 @@ def test_unreadable_files(
 
 
 def test_line_numbers_are_those_of_the_file(tmp_path: Path) -> None:
-    content = b'{"id":1}\n' * 50_000 + b'{"id":}\n'
+    content = b"[\n" + b'{"id":1},\n' * 50_000 + b'{"id":}]\n'
     spec = spec_of(JsonDialect(), _ID)
-    with pytest.raises(FormatError, match="line 50001, column 7"):
+    with pytest.raises(FormatError, match="line 50002, column 7"):
         read(tmp_path, spec, content, split_bytes=1000)
+
+
+# Lines that are no records
+
+
+@pytest.mark.parametrize("undeclared", ["keep", "drop"])
+@pytest.mark.parametrize("split_bytes", [1, 1 << 20])
+@pytest.mark.parametrize(
+    ("line", "problem"),
+    [
+        (b'{"id":2,}', "row 2 is not JSON: trailing comma is not allowed at column 8"),
+        (b"[1]", "row 2 is no object but an array"),
+        (b'"x"', "row 2 is no object but a text"),
+        (b"null", "row 2 is no object but null"),
+        (b'{"id":NaN}', "row 2 is not JSON: unexpected character"),
+        (b'{"id":-Infinity}', "row 2 is not JSON: no digit after sign"),
+        (b'{"id":1} {"id":2}', "row 2 is not JSON: unexpected content after document"),
+        (rb'{"id":"\ud800"}', "row 2 is not JSON: "),
+        (b'{"id":"a\0b"}', "row 2 is not JSON: unexpected control character"),
+        (b'{"id":1', "row 2 is not JSON: unexpected end of data at column 8"),
+        (b'{"id":' + b"[" * 2000 + b"]" * 2000 + b"}", "row 2 is not JSON: "),
+        (b"\0", "row 2 is not JSON: unexpected character"),
+    ],
+)
+def test_a_line_that_is_no_record_is_rejected(
+    tmp_path: Path,
+    undeclared: Literal["keep", "drop"],
+    split_bytes: int,
+    line: bytes,
+    problem: str,
+) -> None:
+    spec = spec_of(JsonDialect(), {"id": "int", "name": "string"}, undeclared=undeclared)
+    content = b'{"id":1}\n' + line + b'\r\n{"id":3}'
+    first, bad, last = read(tmp_path, spec, content, split_bytes=split_bytes)
+    assert (first["id"], last["id"]) == (1, 3)
+    assert (first["$reject"], last["$reject"]) == (None, None)
+    assert rejection(bad)["category"] == "type_coercion_failure"
+    assert rejection(bad)["detail"].startswith(problem)
+    assert rejection(bad)["field"] is None
+    assert rejection(bad)["value"] == line.decode()
+    assert origin(bad) == {}
+    assert bad["$pos"] == 2
+
+
+def test_a_line_that_is_not_utf8_is_rejected(tmp_path: Path) -> None:
+    spec = spec_of(JsonDialect(), _ID, undeclared="drop")
+    _, bad = read(tmp_path, spec, b'{"id":1}\n{"id":2,"x":"\xff"}\n')
+    assert rejection(bad)["detail"] == "row 2 is not JSON: byte 0xFF at column 14 is not UTF-8"
+    assert rejection(bad)["value"] == '{"id":2,"x":"\\xff"}'
+
+
+def test_a_record_nested_too_deeply_is_rejected(tmp_path: Path) -> None:
+    spec = spec_of(JsonDialect(), _ID)
+    deep = b'{"id":2,"x":' + b"[" * 300 + b"]" * 300 + b"}"
+    first, bad, last = read(tmp_path, spec, b'{"id":1}\n' + deep + b'\n{"id":3}')
+    assert (first["id"], last["id"]) == (1, 3)
+    assert rejection(bad)["detail"] == "row 2 is nested more than 250 levels deep"
+    with pytest.raises(FormatError, match="record 2 is nested more than 250 levels deep"):
+        read(tmp_path, spec, b'[{"id":1},' + deep + b"]")
+
+
+@pytest.mark.parametrize("split_bytes", [1, 1 << 20])
+def test_a_line_without_records_at_the_path_is_rejected(tmp_path: Path, split_bytes: int) -> None:
+    spec = spec_of(JsonDialect(form="ndjson", record_path="items"), _ID)
+    content = b"""{"items":[{"id":1}]}
+{"items":[{"id":2},{"id":3}]
+{"other":[]}
+{"items":[{"id":4},5]}
+{"items":[{"id":6},{"id":7}]}
+"""
+    records = read(tmp_path, spec, content, split_bytes=split_bytes)
+    assert [r["id"] for r in records] == [1, None, None, None, 6, 7]
+    assert [rejection(r)["detail"] for r in records if r["$reject"]] == [
+        "row 2 is not JSON: unexpected end of data at column 29",
+        "row 3 holds no records: 'items' leads nowhere: there is no 'items'",
+        "row 4 holds no records: element 2 of the array at 'items' is no object but a number",
+    ]
+
+
+def test_the_first_line_may_be_damaged(tmp_path: Path) -> None:
+    records = read(tmp_path, spec_of(JsonDialect(), _ID), b'{"id":1,"x\n{"id":2}\n')
+    assert [r["id"] for r in records] == [None, 2]
+    one = read(tmp_path, spec_of(JsonDialect(), _ID), b'{"id":1,"x":\n{"id":2}\n}')
+    assert [r["id"] for r in one] == [1]
+
+
+# Numbers as they are written
+
+_SPELLINGS = ["12345678901234567890123", "1.10", "1.0", "1e5", "-0", "1.0E+2", "0.000001", "1e400"]
+
+
+@pytest.mark.parametrize("undeclared", ["keep", "drop"])
+@pytest.mark.parametrize("number", [*_SPELLINGS, "-9223372036854775809", "9223372036854775808"])
+def test_numbers_are_kept_as_written(
+    tmp_path: Path, number: str, undeclared: Literal["keep", "drop"]
+) -> None:
+    declared = {"s": "string", "a": "any", "m": "map", "l": "array", "t": "string"}
+    spec = spec_of(JsonDialect(), declared, undeclared=undeclared)
+    content = '{"s":N,"a":N,"m":{"k":[N,1.5]},"l":[N,2],"t":[N],"more":N}'.replace("N", number)
+    for text in (content, f"[{content},{content}]"):
+        record = read(tmp_path, spec, text.encode())[0]
+        assert record["s"] == number
+        assert record["a"] == f"#{number}"
+        assert record["m"] == f'{{"k":["#{number}","1.5"]}}'
+        assert record["l"] == [f"#{number}", "2"]
+        assert record["t"] == f"[{number}]"
+        if undeclared == "keep":
+            assert record["$widened"] == f'{{"more":"#{number}"}}'
+
+
+@pytest.mark.parametrize("undeclared", ["keep", "drop"])
+def test_numbers_of_typed_columns_are_values(
+    tmp_path: Path, undeclared: Literal["keep", "drop"]
+) -> None:
+    declared = {"i": "int", "f": "float", "n": "numeric"}
+    spec = spec_of(JsonDialect(), declared, undeclared=undeclared)
+    whole = ("1.0", "1e5", "-0")
+    lines = [f'{{"i":{n if n in whole else 1},"f":{n},"n":{n}}}' for n in _SPELLINGS]
+    *records, infinite = read(tmp_path, spec, "\n".join(lines).encode())
+    assert [record["i"] for record in records] == [1, 1, 1, 100000, 0, 1, 1]
+    assert [record["f"] for record in records] == [float(n) for n in _SPELLINGS[:-1]]
+    assert [record["n"] for record in records] == [encode(float(n)) for n in _SPELLINGS[:-1]]
+    assert rejection(infinite)["value"] == "1e400"
+    for unfit in ("12345678901234567890123", "1.10", "9223372036854775808"):
+        (record,) = read(tmp_path, spec, f'{{"i":{unfit}}}'.encode())
+        assert rejection(record)["detail"] == f"cannot convert '{unfit}' in column 'i' to int"
+
+
+def test_empty_texts_stay_in_columns_of_any_type(tmp_path: Path) -> None:
+    spec = spec_of(JsonDialect(), {"a": "any", "i": "int", "s": "string"})
+    (record,) = read(tmp_path, spec, b'{"a":"","i":"","s":"","x":""}')
+    assert (record["a"], record["i"], record["s"]) == ('"', None, "")
+    assert record["$widened"] == '{"x":"\\""}'
+
+
+def test_the_last_of_equal_keys_counts(tmp_path: Path) -> None:
+    for content in (b'{"id":1,"id":2}', b'[{"id":1,"id":2}]', b'{"id":1,"x":1.10,"id":2}'):
+        assert _ids(tmp_path, content) == [2]
 
 
 def test_undeclared_fields_may_be_refused(tmp_path: Path) -> None:
@@ -286,30 +430,40 @@ def test_values_are_what_the_file_says(
     found = read(tmp_path_factory.mktemp("values"), spec, content)
     assert len(found) == len(lines)
     for line, record in zip(lines, found, strict=True):
-        expected = json.loads(line, parse_int=_int_or_float)
+        expected = _as_written(line)
         more = {"more": expected["more"]} if "more" in expected else None
         if record["$reject"]:
-            assert origin(record) == orjson.loads(line)
+            assert origin(record) == expected
             assert not isinstance(expected.get("array"), list | None) or not isinstance(
                 expected.get("map"), dict | None
             )
             continue
         anything = expected.get("any")
-        assert record["any"] == encode(None if anything == "" else anything)
+        assert record["any"] == encode(anything)
         assert record["map"] == encode(_opened(expected.get("map")))
         array = _opened(expected.get("array"))
         assert record["array"] == (None if array is None else [encode(item) for item in array])
         assert record["$widened"] == encode(more)
 
 
-def _int_or_float(digits: str) -> int | float:
+def _as_written(text: str) -> Any:
+    return json.loads(text, parse_int=_int, parse_float=_float)
+
+
+def _int(digits: str) -> int | float:
     number = int(digits)
-    return number if MIN_INT <= number <= MAX_INT else float(digits)
+    is_int = MIN_INT <= number <= MAX_INT and digits != "-0"
+    return number if is_int else WrittenFloat(digits)
+
+
+def _float(digits: str) -> float:
+    number = float(digits)
+    return number if encode(number) == digits and number % 1 else WrittenFloat(digits)
 
 
 def _opened(value: Any) -> Any:
     """Texts hold arrays and maps as JSON; an empty one is null."""
-    return (json.loads(value) if value else None) if isinstance(value, str) else value
+    return (_as_written(value) if value else None) if isinstance(value, str) else value
 
 
 # Reading only some fields
@@ -357,15 +511,17 @@ def test_single_fields_are_read_as_whole_records_are(
 
 def test_numbers_that_are_skipped_may_be_too_large(tmp_path: Path) -> None:
     assert _ids(tmp_path, b'{"id":1}\n{"id":2,"other":1e400}') == [1, 2]
-    with pytest.raises(FormatError, match="line 2, column 19: number is infinity"):
-        _ids(tmp_path, b'{"id":1}\n{"id":"x","other":1e400}')
+    assert _ids(tmp_path, b'{"id":1}\n{"id":"x","other":1e400}') == [1, None]
 
 
 # Splits
 
+_DEEP = JsonDialect(record_path='/q"/r')
 _RECORD = st.dictionaries(
     st.sampled_from(["id", "tags", "other"]),
-    st.integers(-5, 5) | st.text(max_size=3) | st.lists(st.integers(0, 3), max_size=3),
+    st.integers(-5, 5)
+    | st.text('"\\\\{[,:]}a\u20ac', max_size=5)
+    | st.lists(st.integers(0, 3), max_size=3),
 )
 _LINE = _RECORD.map(lambda record: json.dumps(record, ensure_ascii=False)) | st.sampled_from(
     ["", " ", "\r", "\t \r"]
@@ -403,10 +559,17 @@ def test_splits_do_not_change_what_is_read(
     )
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(json_survey, "_BLOCK_BYTES", block_bytes)
+        patch.setattr(json_documents, "_BLOCK_BYTES", block_bytes)
         patch.setattr(json_reader, "_CACHED_RECORDS", 2)
         patch.setattr(json_reader, "_BATCH_PARTS", 2)
         patch.setattr(json_records, "_BLOCK_BYTES", block_bytes)
         assert read(directory, spec, content, split_bytes=split_bytes) == expected
+        for document, dialect in (
+            (array, JsonDialect(form="array")),
+            (b'{"x":{"r":[9]},"r":[\n{"r":1}],"q\\"":{"r":' + array + b"}}", _DEEP),
+        ):
+            in_array = spec_of(dialect, {"id": "int"}, array_paths=spec.array_paths)
+            assert read(directory, in_array, document, split_bytes=split_bytes) == expected
     assert [r["$pos"] for r in expected] == list(range(1, len(expected) + 1))
     if not explode:
         assert len(expected) == len(orjson.loads(array))

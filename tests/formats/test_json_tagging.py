@@ -8,6 +8,7 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
+from clinker.cxl.values import WrittenFloat
 from clinker.formats.tagging import Unfit, tagged, tagged_column, tagged_lists
 
 _TEXT = st.text(max_size=8) | st.text(st.sampled_from('ae19.:,-"\\\\{}[]\n\x01'), max_size=8)
@@ -17,6 +18,9 @@ _SCALAR = (
     | st.integers(-(2**63), 2**64 - 1)
     | st.floats(allow_nan=False, allow_infinity=False)
     | st.floats(-1e-3, 1e-3)
+    | st.sampled_from(["1.10", "2.0", "1e5", "-0", "1.0E+2", "12345678901234567890123"]).map(
+        WrittenFloat
+    )
     | st.sampled_from([0, -0.0, 45.5, 1e15, 1e16, 1e20, 1e-5, 10**18, 2**63 - 1, 2**63])
     | _TEXT
 )
@@ -34,6 +38,7 @@ _NESTED = st.lists(_VALUE, max_size=4) | st.dictionaries(_TEXT, _VALUE, max_size
 @example([[], {}, [[]], {"": ""}])
 @example([{"a\\\\": "\\\\"}, {'"': '":'}, ["\\"], ['\\"', 1.5]])
 @example([["1e5", "1.5", "12345678901234567890"], [1e5, -1.5, 1234567890123456789]])
+@example([["#1.10", WrittenFloat("1.10"), {"#": WrittenFloat("1e5")}], "#1", WrittenFloat("-0")])
 @example([{"u": "\x1f"}, {"u": "\\u001f"}, {"u": "\x7f"}])
 def test_a_column_is_its_values(values: list[Any]) -> None:
     column = tagged_column(values)

@@ -25,6 +25,7 @@ from clinker.cxl.values import (
     same,
     text_of,
     type_mismatch,
+    unwritten,
 )
 from clinker.frozen import frozen
 
@@ -389,7 +390,7 @@ def _entering(expr: typed.Expr, wanted: Type, iso_text: bool, what: str) -> Eval
         value = evaluate(frame)
         kind = kind_of(value)
         if kind & accepted:
-            return value
+            return unwritten(value)
         if to_float and kind is Kind.INT:
             assert isinstance(value, int)
             return float(value)

@@ -14,10 +14,12 @@ from typing import Any
 
 import orjson
 
-from clinker.cxl.values import Value, float_text
+from clinker.cxl.values import Value, WrittenFloat, float_text
 
 STRING = '"'
 MOMENT = "@"
+WRITTEN = "#"
+"""What stands before a Float that is not in canonical form but as a file has it."""
 _DATE_LENGTH = len("2024-01-15")
 
 
@@ -32,6 +34,8 @@ def encode(value: Value) -> str | None:
             return "true" if value else "false"
         case int():
             return str(value)
+        case WrittenFloat():
+            return WRITTEN + value.text
         case float():
             return _float_text(value)
         case dt.datetime():
@@ -96,6 +100,8 @@ def _scalar(text: str) -> Value:
             return text[1:]
         case "@":
             return _moment(text[1:])
+        case "#":
+            return WrittenFloat(text[1:])
         case "t" | "f":
             return text == "true"
     return int(text) if text.lstrip("-").isdigit() else float(text)

@@ -7,6 +7,32 @@ from clinker.cxl.sql_text import tagged_float_sql
 from clinker.cxl.types import Kind, Type
 
 NO_TEXT = "cast(null as string)"
+TOKEN = "`$token`"
+"""The variable of lambdas over tokens. No field is called so, and no form brings operands into
+these lambdas."""
+
+# What nested values are written of: strings, a colon behind those that are keys, and the rest.
+# Possessive, as Java would otherwise recurse for every character that is escaped.
+_TOKENS = r"""r'"[^"\\]*+(?:\\.[^"\\]*+)*+":?+|[\[\]{},]|[^"\[\]{},]++'"""
+
+
+def number_sql(text: str) -> str:
+    """The digits of a tagged number, be they in canonical form or as a file has them."""
+    return f"trim(leading '{tagged.WRITTEN}' from {text})"
+
+
+def canonical_sql(nested: str) -> str:
+    """A tagged array or map in which no number is as a file has it."""
+    number = f"try_cast(substr({TOKEN}, 3, length({TOKEN}) - 3) as double)"
+    is_written = f"startswith({TOKEN}, '\"#') and not endswith({TOKEN}, ':')"
+    token = f"if({is_written}, concat('\"', {tagged_float_sql(number)}, '\"'), {TOKEN})"
+    canonical = f"array_join(transform({tokens_sql(nested)}, {TOKEN} -> {token}), '')"
+    return f"if(contains({nested}, '\"#'), {canonical}, {nested})"
+
+
+def tokens_sql(nested: str) -> str:
+    """The ARRAY of what a tagged array or map is written of, piece by piece."""
+    return f"regexp_extract_all({nested}, {_TOKENS}, 0)"
 
 
 def parsed_map_sql(text: str) -> str:
@@ -88,7 +114,7 @@ def tagged_json_sql(text: str) -> str:
         f"case when {text} is null then 'null'"
         f" when startswith({text}, '\"') then {text_json_sql(text)}"
         f" when left({text}, 1) in ('{{', '[', 't', 'f') then {text}"
-        f" when contains({text}, '.') or left({text}, 1) in ('@', 'N', 'I')"
+        f" when contains({text}, '.') or left({text}, 1) in ('@', '#', 'N', 'I')"
         f" or {text} = '-Infinity' then concat('\"', {text}, '\"')"
         f" else {text} end"
     )

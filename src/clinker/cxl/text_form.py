@@ -3,15 +3,11 @@
 from __future__ import annotations
 
 from clinker.cxl.sql_text import datetime_text_sql, float_text_sql
+from clinker.cxl.tagged_sql import TOKEN, tokens_sql
 from clinker.cxl.types import Kind, Type
 
 # The variables of lambdas. No field is called so, and no form brings operands into these lambdas.
 _ITEM = "`$item{}`"
-_TOKEN = "`$token`"
-
-# What nested values are written of: strings, a colon behind those that are keys, and the rest.
-# Possessive, as Java would otherwise recurse for every character that is escaped.
-_TOKENS = r"""r'"[^"\\]*+(?:\\.[^"\\]*+)*+":?+|[\[\]{},]|[^"\[\]{},]++'"""
 
 
 def text_form_sql(x: str, type_: Type) -> str:
@@ -64,6 +60,7 @@ def _scalar_text(tagged: str) -> str:
     return (
         f"case when startswith({tagged}, '\"') then substr({tagged}, 2)"
         f" when startswith({tagged}, '@') then replace(substr({tagged}, 2, {shown} - 1), 'T', ' ')"
+        f" when startswith({tagged}, '#') then substr({tagged}, 2)"
         f" when endswith({tagged}, '.0') then left({tagged}, length({tagged}) - 2)"
         f" when endswith({tagged}, 'Infinity') then replace({tagged}, 'Infinity', 'inf')"
         f" else {tagged} end"
@@ -72,7 +69,7 @@ def _scalar_text(tagged: str) -> str:
 
 def _nested_text(tagged: str) -> str:
     """The text form of a tagged array or map: that of its tokens one after the other."""
-    token = _TOKEN
+    token = TOKEN
     plain = f"substr({token}, 2, length({token}) - 2)"
     text = (
         f"case when endswith({token}, '\":')"
@@ -81,8 +78,7 @@ def _nested_text(tagged: str) -> str:
         f" when startswith({token}, '\"') then {_scalar_text(plain)}"
         f" when {token} = ',' then ', ' when {token} = 'null' then '' else {token} end"
     )
-    tokens = f"regexp_extract_all({tagged}, {_TOKENS}, 0)"
-    return f"array_join(transform({tokens}, {token} -> {text}), '')"
+    return f"array_join(transform({tokens_sql(tagged)}, {token} -> {text}), '')"
 
 
 def _unescaped(string: str) -> str:

@@ -11,6 +11,22 @@ from typing import TypeAlias
 from clinker.cxl.failure import Failure, FailureKind
 from clinker.cxl.types import KIND_NAMES, Kind
 
+
+class WrittenFloat(float):
+    """A Float of a file that keeps the text it has there, `1.10` or more digits than an Int has.
+
+    It is a number like any other; what is computed from it has no such text.
+    """
+
+    __slots__ = ("text",)
+    text: str
+
+    def __new__(cls, text: str) -> WrittenFloat:
+        number = super().__new__(cls, text)
+        number.text = text
+        return number
+
+
 Value: TypeAlias = (
     "bool | int | float | str | dt.date | dt.datetime"
     " | Sequence[Value] | Mapping[str, Value] | None"
@@ -23,12 +39,18 @@ _KINDS: dict[type, Kind] = {
     bool: Kind.BOOL,
     int: Kind.INT,
     float: Kind.FLOAT,
+    WrittenFloat: Kind.FLOAT,
     str: Kind.STRING,
     dt.date: Kind.DATE,
     dt.datetime: Kind.DATETIME,
     list: Kind.ARRAY,
     dict: Kind.MAP,
 }
+
+
+def unwritten(value: Value) -> Value:
+    """The value, without the text that a file has for it."""
+    return float(value) if isinstance(value, WrittenFloat) else value
 
 
 def kind_of(value: Value) -> Kind:
@@ -58,6 +80,8 @@ def text_of(value: Value) -> str:
             return ""
         case bool():
             return "true" if value else "false"
+        case WrittenFloat():
+            return value.text
         case float():
             return float_text(value)
         case dt.datetime():

@@ -19,6 +19,7 @@ from clinker.cxl.builtins.windows import Shape, WindowFunction
 from clinker.cxl.evaluate import Results
 from clinker.cxl.failure import FailureKind
 from clinker.cxl.sql import Operand, Sql
+from clinker.cxl.tagged_sql import number_sql
 from clinker.cxl.types import ANY, Kind, Type
 from clinker.cxl.values import Value
 from clinker.cxl.window_spec import FrameSpec, FrameUnit, SortKey
@@ -349,7 +350,7 @@ def _measured(text: str, type_: Type, frame: FrameSpec) -> tuple[str, str]:
 def _as_double(text: str, type_: Type) -> str:
     if not representation(type_).is_tagged:
         return text
-    return f"try_cast(if({text} rlike '^[-0-9IN]', {text}, null) as double)"
+    return f"try_cast(if({text} rlike '^[-#0-9IN]', {number_sql(text)}, null) as double)"
 
 
 def _range_bounds(frame: FrameSpec, unit: int | None, ddl: str) -> str:

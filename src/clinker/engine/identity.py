@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from clinker.cxl.tagged_sql import canonical_sql, number_sql
 from clinker.cxl.types import Kind, Type
 from clinker.engine.expressions import Scope, representation
 from clinker.engine.expressions.representation import is_of_kind, text_literal
@@ -9,6 +10,7 @@ from clinker.engine.expressions.representation import is_of_kind, text_literal
 _NUMBERS = Kind.INT | Kind.FLOAT
 _MOMENTS = Kind.DATE | Kind.DATETIME
 _NESTED = Kind.ARRAY | Kind.MAP
+_ABOVE_INTS = "9223372036854775808D"
 _WHOLE_FLOAT = r'(?<=[\[,:])"(?:-(?=0[.]))?(-?[0-9]+)[.]0"(?!:)'
 """A whole Float in the text of an array or a map. It is no key, as that has a colon behind it, and
 no part of a text, in which quotation marks follow a backslash."""
@@ -33,15 +35,20 @@ def identity_sql(scope: Scope, text: str, type_: Type) -> str:
     if type_.maybe(_NESTED):
         cases.append(f"when left({value}, 1) in ('[', '{{') then {_nested_identity(value)}")
     if type_.maybe(Kind.FLOAT):
-        is_whole = f"{is_of_kind(value, Kind.FLOAT, type_)} and endswith({value}, '.0')"
-        whole = f"if({value} = '-0.0', '0', left({value}, length({value}) - 2))"
-        cases.append(f"when {is_whole} then {whole}")
+        is_float = is_of_kind(value, Kind.FLOAT, type_)
+        number = scope.bind(f"try_cast(if({is_float}, {number_sql(value)}, null) as double)")
+        is_whole = f"{number} = rint({number}) and abs({number}) < {_ABOVE_INTS}"
+        whole = f"cast(cast({number} as bigint) as string)"
+        cases.append(
+            f"when {number} is not null then if({is_whole}, {whole}, cast({number} as string))"
+        )
     return f"case {' '.join(cases)} else {value} end"
 
 
 def _nested_identity(text: str) -> str:
     """The identity of a tagged array or map."""
-    whole = f"regexp_replace({text}, {text_literal(_WHOLE_FLOAT)}, {text_literal('$1')})"
+    canonical = canonical_sql(text)
+    whole = f"regexp_replace({canonical}, {text_literal(_WHOLE_FLOAT)}, {text_literal('$1')})"
     # A variant has the keys of its objects in order; what is too large for one stays as it is.
     return f"coalesce(to_json(try_parse_json({whole})), {text})"
 
@@ -56,11 +63,12 @@ def order_sql(text: str, type_: Type) -> list[str]:
         return [text]
     families: list[tuple[str, list[str]]] = []
     if type_.maybe(_NUMBERS):
-        is_number = f"{text} rlike '^[-0-9IN]'"
-        number = f"if({is_number}, {text}, null)"
-        # Ints that are one as Floats are told apart.
-        exact = f"try_cast({number} as decimal(38, 0))"
-        families.append((is_number, [f"try_cast({number} as double)", exact]))
+        is_number = f"{text} rlike '^[-#0-9IN]'"
+        double = f"try_cast(if({is_number}, {number_sql(text)}, null) as double)"
+        # Ints that are one as Floats are told apart; digits that no Int has are not.
+        digits = f"if(startswith({text}, '#'), cast({double} as string), {text})"
+        exact = f"try_cast(if({is_number}, {digits}, null) as decimal(38, 0))"
+        families.append((is_number, [double, exact]))
     if type_.maybe(_MOMENTS):
         is_moment = f"startswith({text}, '@')"
         moment = f"try_cast(if({is_moment}, substr({text}, 2), null) as timestamp_ntz)"

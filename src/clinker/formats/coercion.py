@@ -8,6 +8,7 @@ marked, since it rejects its record and not the file.
 from __future__ import annotations
 
 import datetime as dt
+import math
 from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from itertools import chain
@@ -15,7 +16,6 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-import orjson
 import pyarrow as pa
 import pyarrow.compute as pc
 
@@ -23,7 +23,8 @@ from clinker.cxl import strftime
 from clinker.cxl.builtins.conversion import try_float, try_int
 from clinker.cxl.tagged import encode
 from clinker.cxl.types import NUMERIC, Kind, Type
-from clinker.cxl.values import MAX_INT, MIN_INT
+from clinker.cxl.values import MAX_INT, MIN_INT, WrittenFloat
+from clinker.formats.json_numbers import MALFORMED, dumps, loads
 from clinker.formats.read_spec import arrow_type
 from clinker.formats.tagging import Unfit, tagged, tagged_column, tagged_lists
 from clinker.frozen import frozen
@@ -137,11 +138,8 @@ class Coercion:
 
     def _at_once(self, values: Sequence[Any], kinds: set[type]) -> Coerced:
         """Tagged texts as one column, all else one by one."""
-        if self._hold is _anything:
-            filled = (
-                [None if value == "" else value for value in values] if "" in values else values
-            )
-            return Coerced(tagged_column(filled))
+        if self._hold is tagged:
+            return Coerced(tagged_column(values))
         if self._kinds not in _NESTED:
             return self._one_by_one(values)
         kind, convert = _NESTED[self._kinds]
@@ -173,7 +171,7 @@ class Coercion:
         """
         match self._kinds:
             case Kind.STRING:
-                return _text
+                return json_text
             case Kind.INT:
                 return _unless_empty(_int)
             case Kind.FLOAT:
@@ -191,7 +189,7 @@ class Coercion:
             case Kind.MAP:
                 return _unless_empty(_map)
             case _:
-                return _anything
+                return tagged
 
     @property
     def _date_patterns(self) -> Sequence[strftime.Pattern]:
@@ -217,7 +215,7 @@ class Coercion:
 _AS_THEY_ARE: dict[Kind, set[type]] = {
     Kind.STRING: {str},
     Kind.INT: {int},
-    Kind.FLOAT: {float},
+    Kind.FLOAT: {float, WrittenFloat},
     Kind.BOOL: {bool},
 }
 _NESTED: dict[Kind, tuple[type, Callable[[Sequence[Any]], pa.Array]]] = {
@@ -228,7 +226,9 @@ _READ_FROM_TEXT = {Kind.INT, Kind.FLOAT, Kind.BOOL, Kind.DATE, Kind.DATETIME, NU
 
 
 def _fits(values: Sequence[Any], kinds: set[type]) -> bool:
-    return int not in kinds or max(filter(None, values), default=0) <= MAX_INT
+    if int in kinds:
+        return max(filter(None, values), default=0) <= MAX_INT
+    return WrittenFloat not in kinds or all(map(math.isfinite, filter(None, values)))
 
 
 # Columns of text
@@ -330,11 +330,9 @@ def _unless_empty(hold: Callable[[Any], Any]) -> Callable[[Any], Any]:
     return lambda value: None if value == "" else hold(value)
 
 
-_anything = _unless_empty(tagged)
-
-
-def _text(value: Any) -> str:
-    return value if isinstance(value, str) else orjson.dumps(value).decode()
+def json_text(value: Any) -> str:
+    """A text as it is, all else as JSON."""
+    return value if isinstance(value, str) else dumps(value).decode()
 
 
 def _int(value: Any) -> int:
@@ -356,6 +354,8 @@ def _int(value: Any) -> int:
 
 def _float(value: Any) -> float:
     match value:
+        case WrittenFloat():
+            number: float | None = float(value) if math.isfinite(value) else None
         case int() | float():
             return float(value)
         case str():
@@ -370,8 +370,12 @@ def _float(value: Any) -> float:
 def _number(value: Any) -> str | None:
     """The tagged text of a number; an int stays one."""
     match value:
+        case bool():
+            return encode(int(value))
+        case int() if MIN_INT <= value <= MAX_INT:
+            return encode(value)
         case int() | float():
-            return tagged(int(value) if isinstance(value, bool) else value)
+            return encode(_float(value))
         case str():
             number = try_int(value)
             return encode(_float(value) if number is None else number)
@@ -408,8 +412,8 @@ def _nested(value: Any, kind: type) -> Any:
     """An array or a map, which CSV cells and JSON strings hold as JSON text."""
     if isinstance(value, str):
         try:
-            value = orjson.loads(value)
-        except orjson.JSONDecodeError:
+            value = loads(value.encode())
+        except MALFORMED:
             raise Unfit from None
     if not isinstance(value, kind):
         raise Unfit

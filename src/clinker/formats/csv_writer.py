@@ -119,6 +119,7 @@ def _tagged_cells(tagged: pa.StringArray, name: str) -> pa.StringArray:
             b'"': text_after_tag,
             b"@": moment_texts,
             b"-0123456789NI": _number_texts,
+            b"#": text_after_tag,
             b"[": lambda texts: pa.array(map(tagged_json, texts.to_pylist()), pa.string()),
         },
     )

@@ -142,6 +142,7 @@ def _column_texts(tagged: pa.StringArray) -> pa.StringArray:
         {
             b'"': text_after_tag,
             b"@": moment_texts,
+            b"#": text_after_tag,
             b"-0123456789NI": lambda texts: _texts(texts.to_pylist()),
         },
     )

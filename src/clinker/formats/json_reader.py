@@ -3,23 +3,29 @@
 from __future__ import annotations
 
 import gc
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from itertools import chain, islice
+from functools import lru_cache
+from itertools import chain
 from typing import Any, TypeAlias
 
 import pyarrow as pa
 
+from clinker.cxl.failure import CATEGORY_TYPE_COERCION
 from clinker.formats.coercion import Coerced, Coercion
 from clinker.formats.encodings import opened
 from clinker.formats.json_fields import LineFields
 from clinker.formats.json_members import Unlike
 from clinker.formats.json_records import (
     Record,
+    RecordBlock,
     Records,
+    Unreadable,
     WholeRecords,
     document_records,
+    element_records,
     line_records,
+    place_of,
     unfolding,
 )
 from clinker.formats.read_spec import (
@@ -32,6 +38,7 @@ from clinker.formats.read_spec import (
     Split,
 )
 from clinker.formats.rejecting import (
+    Rejection,
     assemble,
     find_rejections,
     tagged_maps,
@@ -39,9 +46,10 @@ from clinker.formats.rejecting import (
 )
 from clinker.formats.tagging import Unfit, tagged_column
 
-_CACHED_RECORDS = 1 << 10
+_CACHED_RECORDS, _CACHED_BYTES = 1 << 10, 1 << 18
 """How many records are converted at a time: what they are made of should stay in the cache."""
-_BATCH_PARTS = 8
+_BATCH_PARTS, _BATCH_BYTES = 8, 1 << 21
+"""How many of these make a batch, unless they are large."""
 _DEEPEST = 250
 
 
@@ -49,9 +57,18 @@ def read_split(
     spec: ReadSpec, dialect: JsonDialect, inventory: Inventory, split: Split
 ) -> Iterator[pa.RecordBatch]:
     """The records of a split in their order, the rejected ones among them."""
-    parts = _small_batches(spec, dialect, inventory, split)
-    while some := list(islice(parts, _BATCH_PARTS)):
-        yield from pa.Table.from_batches(some).combine_chunks().to_batches()
+    some: list[pa.RecordBatch] = []
+    for part in _small_batches(spec, dialect, inventory, split):
+        some.append(part)
+        if len(some) == _BATCH_PARTS or sum(each.nbytes for each in some) >= _BATCH_BYTES:
+            yield from _combined(some)
+            some = []
+    if some:
+        yield from _combined(some)
+
+
+def _combined(batches: Sequence[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+    yield from pa.Table.from_batches(batches).combine_chunks().to_batches()
 
 
 def _small_batches(
@@ -59,11 +76,12 @@ def _small_batches(
 ) -> Iterator[pa.RecordBatch]:
     parts = _parts(spec, dialect, inventory, split)
     conversion = _Conversion(spec, inventory, split.file)
+    are_lines = inventory.layouts[split.file.index].form == "ndjson"
     row = split.first_row
     while True:
         with _uncollected():
             try:
-                batch = _next_batch(parts, conversion, row, split.file.path)
+                batch = _next_batch(parts, conversion, row, split.file.path, are_lines)
             except Unlike:
                 yield unlike_record(spec, inventory.schema, split.file.position(row))
                 return
@@ -74,7 +92,7 @@ def _small_batches(
 
 
 def _next_batch(
-    parts: Iterator[Records], conversion: _Conversion, row: int, path: str
+    parts: Iterator[Records], conversion: _Conversion, row: int, path: str, are_lines: bool
 ) -> pa.RecordBatch | None:
     records = next(parts, None)
     if records is None:
@@ -82,8 +100,20 @@ def _next_batch(
     try:
         return conversion.batch(records, row)
     except (RecursionError, TypeError, Unfit):
-        _refuse_nested(records, row, path)
-        raise
+        deep = [at for at in range(len(records)) if _is_too_deep(records.whole(at))]
+        if not deep:
+            raise
+        if not are_lines:
+            message = f"record {row + deep[0]} is nested more than {_DEEPEST} levels deep"
+            raise FormatError(message, path) from None
+        too_deep = Unreadable(f"is nested more than {_DEEPEST} levels deep")
+        return conversion.batch(_without_some(records, deep, too_deep), row)
+
+
+def _without_some(records: Records, places: Sequence[int], why: Unreadable) -> Records:
+    """The same records, but for some that cannot be read."""
+    unreadable = {**records.unreadable, **dict.fromkeys(places, why)}
+    return WholeRecords([unreadable.get(at, records.whole(at)) for at in range(len(records))])
 
 
 def _parts(
@@ -97,33 +127,44 @@ def _parts(
         and not (spec.array_paths or dialect.record_path)
         and not any("." in column.name for column in columns)
     ):
-        fields = LineFields(columns, inventory.members)
-        yield from fields.read(_bytes_of(split), split.start, split.file.path)
+        yield from LineFields(columns, inventory.members).read(_bytes_of(split))
         return
-    records = _records(spec, dialect, inventory, split)
-    while found := list(islice(records, _CACHED_RECORDS)):
-        yield WholeRecords(found)
+    records: list[Record | Unreadable] = []
+    size = 0
+    for block in _blocks(spec, dialect, inventory, split):
+        records += block.records
+        size += block.size
+        if len(records) >= _CACHED_RECORDS or size >= _CACHED_BYTES:
+            yield from _small_parts(records)
+            records, size = [], 0
+    yield from _small_parts(records)
+
+
+def _small_parts(records: Sequence[Record | Unreadable]) -> Iterator[Records]:
+    for begin in range(0, len(records), _CACHED_RECORDS):
+        yield WholeRecords(records[begin : begin + _CACHED_RECORDS])
 
 
 def count_records(spec: ReadSpec, dialect: JsonDialect, inventory: Inventory, split: Split) -> int:
-    """How many records a split has that is a whole document."""
-    return sum(1 for _ in _records(spec, dialect, inventory, split))
+    """How many records a split has."""
+    return sum(len(block.records) for block in _blocks(spec, dialect, inventory, split))
 
 
-def _records(
+def _blocks(
     spec: ReadSpec, dialect: JsonDialect, inventory: Inventory, split: Split
-) -> Iterator[Record]:
+) -> Iterator[RecordBlock]:
     form = inventory.layouts[split.file.index].form
-    assert form is not None
     path = split.file.path
     data = _bytes_of(split)
     if form == "ndjson":
-        records = line_records(data, split.start, path)
-        unfold = unfolding(spec.array_paths, dialect.record_path, path)
-    else:
-        records = document_records(data, form, dialect.record_path, path)
-        unfold = unfolding(spec.array_paths)
-    return chain.from_iterable(map(unfold, records)) if unfold else records
+        return line_records(data, unfolding(spec.array_paths, dialect.record_path, path))
+    unfold = unfolding(spec.array_paths)
+    if form == "array":
+        return element_records(data, place_of(dialect), split, unfold)
+    records = document_records(data, dialect.record_path, path, split.start)
+    if unfold:
+        records = chain.from_iterable(map(unfold, records))
+    return (RecordBlock([record], len(data)) for record in records)
 
 
 def _bytes_of(split: Split) -> bytes:
@@ -132,14 +173,12 @@ def _bytes_of(split: Split) -> bytes:
         return stream.read(split.end - split.start)
 
 
-def _refuse_nested(records: Records, first_row: int, path: str) -> None:
-    """FormatError about a record that is nested so deeply that what reads it gives up."""
-    for row in range(first_row, first_row + len(records)):
-        level: list[Any] = [records.whole(row - first_row)]
-        for _ in range(_DEEPEST):
-            level = [inner for value in level for inner in _inside(value)]
-        if level:
-            raise FormatError(f"record {row} is nested more than {_DEEPEST} levels deep", path)
+def _is_too_deep(record: Record) -> bool:
+    """Whether a record is nested so deeply that what writes it gives up."""
+    level: list[Any] = [record]
+    for _ in range(_DEEPEST):
+        level = [inner for value in level for inner in _inside(value)]
+    return bool(level)
 
 
 def _inside(value: Any) -> Iterable[Any]:
@@ -173,7 +212,7 @@ class _Conversion:
             (column, Coercion(column.type, spec.date_formats)) for column in spec.converted_columns
         ]
         self._declared: frozenset[str] = frozenset(column.name for column in spec.columns)
-        self._tree = _tree_of(self._declared)
+        self._dotted = frozenset(name for name in self._declared if "." in name)
 
     def batch(self, records: Records, first_row: int) -> pa.RecordBatch:
         raw = {
@@ -202,14 +241,20 @@ class _Conversion:
             self._file.position(first_row),
             len(records),
             values,
-            find_rejections(coerced, lambda column, rows: [raw[column.name][at] for at in rows]),
+            {
+                **find_rejections(
+                    coerced, lambda column, rows: [raw[column.name][at] for at in rows]
+                ),
+                **{at: _no_record(line, first_row + at) for at, line in records.unreadable.items()},
+            },
             lambda rejected: tagged_maps([records.whole(at) for at in rejected]),
         )
 
     def _undeclared(self, record: Record) -> Record | None:
         if record.keys() <= self._declared:
             return None
-        return _without(record, self._tree)
+        # A key with dots is what such a column reads; what is at the path is not declared then.
+        return _without(record, _tree_of(self._declared, self._dotted.intersection(record)))
 
     def _refuse_undeclared(self, records: Records, first_row: int) -> None:
         for row, record in enumerate(_whole(records), first_row):
@@ -222,6 +267,10 @@ class _Conversion:
                 )
 
 
+def _no_record(line: Unreadable, row: int) -> Rejection:
+    return Rejection(CATEGORY_TYPE_COERCION, f"row {row} {line.problem}", value=line.line)
+
+
 def _whole(records: Records) -> Iterator[Record]:
     return map(records.whole, range(len(records)))
 
@@ -229,14 +278,16 @@ def _whole(records: Records) -> Iterator[Record]:
 _Tree: TypeAlias = dict[str, "_Tree"]
 
 
-def _tree_of(names: Iterable[str]) -> _Tree:
-    """Declared columns by their keys; a column whose name has dots is found under both forms."""
+@lru_cache(16)
+def _tree_of(names: frozenset[str], keys: frozenset[str]) -> _Tree:
+    """Declared columns by their keys, those with dots by the keys of their paths; but `keys`."""
     tree: _Tree = {}
-    for name in names:
+    for name in names - keys:
         branch = tree
         for step in name.split("."):
             branch = branch.setdefault(step, {})
-        tree.setdefault(name, {})
+    for key in keys:
+        tree[key] = {}
     return tree
 
 

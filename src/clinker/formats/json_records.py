@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from itertools import chain
 from typing import Any, Protocol, TypeAlias
@@ -10,17 +10,33 @@ from typing import Any, Protocol, TypeAlias
 import orjson
 import pyarrow as pa
 
-from clinker.formats.encodings import opened
+from clinker.formats.encodings import opened, text_start
 from clinker.formats.json_members import taken_apart, values_of_maps
-from clinker.formats.read_spec import ArrayPath, FormatError, JsonDialect, JsonForm, MemberTypes
+from clinker.formats.json_numbers import LOADS, MALFORMED, dumps, loads, spelling
+from clinker.formats.json_scan import element_blocks
+from clinker.formats.read_spec import (
+    ArrayPath,
+    FormatError,
+    JsonDialect,
+    JsonForm,
+    MemberTypes,
+    Split,
+)
+from clinker.frozen import frozen
 
 Record: TypeAlias = dict[str, Any]
 _BLOCK_BYTES = 1 << 15
+_NDJSON_NAMES = (".ndjson", ".jsonl")
 _KINDS = {list: "an array", str: "a text", bool: "a boolean", type(None): "null"}
 
 
 class Records(Protocol):
     """Some records in a row, and what they hold for columns."""
+
+    @property
+    def unreadable(self) -> Mapping[int, Unreadable]:
+        """The lines among them that are no records, and hold nothing."""
+        ...
 
     def __len__(self) -> int: ...
 
@@ -36,8 +52,13 @@ class Records(Protocol):
 class WholeRecords:
     """Records that have been read with all their fields."""
 
-    def __init__(self, records: Sequence[Record]) -> None:
-        self._records = records
+    def __init__(self, records: Sequence[Record | Unreadable]) -> None:
+        self.unreadable = {
+            at: record for at, record in enumerate(records) if isinstance(record, Unreadable)
+        }
+        self._records: Sequence[Record] = [
+            {} if isinstance(record, Unreadable) else record for record in records
+        ]
 
     def __len__(self) -> int:
         return len(self._records)
@@ -64,123 +85,231 @@ def steps_of(path: str) -> tuple[str, ...]:
 # Finding records
 
 
-def detect_form(dialect: JsonDialect, head: bytes, path: str) -> JsonForm | None:
-    """How the records of a file are written; `head` is its first line that is not blank."""
-    head = head.strip()
-    if not head:
+def detect_form(dialect: JsonDialect, lines: Sequence[bytes], path: str) -> JsonForm | None:
+    """How the records of a file are written; `lines` are its first ones that are not blank."""
+    if not lines:
         return None
+    head = lines[0].strip()
     if dialect.record_path:
-        return "ndjson" if dialect.form == "ndjson" and _is_json(head) else "object"
+        is_ndjson = dialect.form == "ndjson" and _ends_on_its_line(lines)
+        return "ndjson" if is_ndjson else "object"
     if dialect.form:
         return dialect.form
     if head.startswith(b"["):
         return "array"
     if head.startswith(b"{"):
         # A line that is a value of its own makes the file NDJSON, one object per line.
-        return "ndjson" if _is_json(head) else "object"
+        is_ndjson = path.endswith(_NDJSON_NAMES) or _ends_on_its_line(lines)
+        return "ndjson" if is_ndjson else "object"
     found = head[:1].decode(errors="replace")
     raise FormatError(f"JSON records begin with {{ or [, found '{found}'", path)
 
 
+def _ends_on_its_line(lines: Sequence[bytes]) -> bool:
+    """Whether the first value of a file ends on its line: a damaged one is known by the next."""
+    first, *others = lines
+    if _is_json(first):
+        return True
+    goes_on = first.rstrip().endswith((b"{", b"[", b",", b":"))
+    return not goes_on and any(line.startswith(b"{") and _is_json(line) for line in others)
+
+
 def _is_json(text: bytes) -> bool:
     try:
-        orjson.loads(text)
-    except orjson.JSONDecodeError:
+        loads(text)
+    except MALFORMED:
         return False
     return True
 
 
-def line_records(data: bytes, start: int, path: str) -> Iterator[Record]:
-    """The records of whole lines that stand at `start` in their file."""
-    return chain.from_iterable(
-        _block_records(block, start + offset, path)
-        for offset, block in line_blocks(data, _BLOCK_BYTES)
-    )
+@frozen
+class Unreadable:
+    """A line that is no record, and why."""
+
+    problem: str
+    line: str | None = None
 
 
-def line_blocks(data: bytes, block_bytes: int) -> Iterator[tuple[int, bytes]]:
-    """Whole lines, hardly more of them than asked for, and where they begin."""
+@frozen(eq=False)
+class RecordBlock:
+    """Records that stand in a file one after the other, and how many bytes they have there."""
+
+    records: Sequence[Record | Unreadable]
+    size: int
+
+
+def line_records(data: bytes, unfold: Unfolding | None = None) -> Iterator[RecordBlock]:
+    """The records of whole lines, some at a time."""
+    for block in line_blocks(data, _BLOCK_BYTES):
+        yield RecordBlock(block_records(block, unfold), len(block))
+
+
+def element_records(
+    data: bytes, place: str, split: Split, unfold: Unfolding | None = None
+) -> Iterator[RecordBlock]:
+    """The records of whole elements of the array at a `place`, some at a time."""
+    number = split.first_row
+    path = split.file.path
+    for offset, block in element_blocks(data, _BLOCK_BYTES):
+        start = split.start + offset
+        records = parsed(b"[" + block + b"]", path, start, wrapping=1)
+        if not records:
+            line, before = _place(path, start)
+            where = f"line {line}, column {before + 1}"
+            raise FormatError(f"{where}: a comma without an element", path)
+        if not set(map(type, records)) <= {dict}:
+            at = next(at for at, record in enumerate(records) if type(record) is not dict)
+            which = "an element" if unfold else f"element {number + at}"
+            raise no_object(f"{which} of the array{place}", records[at], path)
+        if unfold:
+            records = list(chain.from_iterable(map(unfold, records)))
+        yield RecordBlock(records, len(block))
+        number += len(records)
+
+
+def line_blocks(data: bytes, block_bytes: int) -> Iterator[bytes]:
+    """Whole lines, hardly more of them than asked for."""
     begin = 0
     while begin < len(data):
         end = data.find(b"\n", begin + block_bytes) + 1 or len(data)
-        yield begin, data[begin:end]
+        yield data[begin:end]
         begin = end
 
 
-def _block_records(block: bytes, start: int, path: str) -> Iterable[Record]:
-    lines = block.split(b"\n")
+def block_records(block: bytes, unfold: Unfolding | None) -> Sequence[Record | Unreadable]:
+    """The records of some whole lines."""
+    lines = list(filter(bytes.strip, block.split(b"\n")))
+    read = LOADS[spelling(block)]
     try:
-        records = list(map(orjson.loads, filter(bytes.strip, lines)))
-    except orjson.JSONDecodeError:
-        return _checked_records(lines, start, path)
-    if set(map(type, records)) <= {dict}:
-        return records
-    return _checked_records(lines, start, path)
+        records = list(map(read, lines))
+        if set(map(type, records)) <= {dict}:
+            return list(chain.from_iterable(map(unfold, records))) if unfold else records
+    except (*MALFORMED, FormatError):
+        pass
+    return list(chain.from_iterable(_one_line(line, unfold) for line in lines))
 
 
-def _checked_records(lines: Sequence[bytes], start: int, path: str) -> Iterator[Record]:
-    """The records up to the first line that is none, and what is wrong with that."""
-    offset = start
-    for line in lines:
-        if line.strip():
-            try:
-                record = orjson.loads(line)
-            except orjson.JSONDecodeError as problem:
-                number = _line_number(path, offset)
-                raise _malformed(problem, line, path, number, _line_help(line)) from None
-            if type(record) is not dict:
-                where = f"line {_line_number(path, offset)}"
-                raise _no_object(where, record, path, _line_help(line))
-            yield record
-        offset += len(line) + 1
+def _one_line(line: bytes, unfold: Unfolding | None) -> Sequence[Record | Unreadable]:
+    """The records of a line, or what is wrong with it."""
+    line = line.rstrip(b"\r")
+    try:
+        record = loads(line)
+    except MALFORMED as problem:
+        return (_unreadable(line, f"is not JSON: {_line_problem(line, problem)}"),)
+    if type(record) is not dict:
+        return (_unreadable(line, f"is no object but {_kind(record)}"),)
+    try:
+        return list(unfold(record)) if unfold else (record,)
+    except FormatError as problem:
+        return (_unreadable(line, f"holds no records: {problem.message}"),)
 
 
-def _malformed(
-    problem: orjson.JSONDecodeError,
-    text: bytes,
-    path: str,
-    line: int = 1,
-    help: str | None = None,
+def _unreadable(line: bytes, problem: str) -> Unreadable:
+    return Unreadable(problem, line.decode(errors="backslashreplace"))
+
+
+def _line_problem(line: bytes, problem: Exception) -> str:
+    try:
+        line.decode()
+    except UnicodeDecodeError as undecodable:
+        at = undecodable.start
+        return f"byte 0x{line[at]:02X} at column {at + 1} is not UTF-8"
+    message, _, column = _problem_of(line, problem)
+    return f"{message} at column {column}" if column else message
+
+
+def _problem_of(text: bytes, problem: Exception) -> tuple[str, int, int]:
+    """What is wrong with a JSON text, and in which line and column of it; 0 where nobody knows."""
+    try:
+        orjson.loads(text)
+    except orjson.JSONDecodeError as known:
+        return known.msg, known.lineno, known.colno
+    except RecursionError:
+        pass
+    return "it is nested too deeply" if isinstance(problem, RecursionError) else str(problem), 0, 0
+
+
+def parsed(text: bytes, path: str, start: int, wrapping: int = 0) -> Any:
+    """The value of a JSON text that stands at `start` in a file.
+
+    `wrapping` is how many characters were put before it to make it one.
+    """
+    try:
+        return loads(text)
+    except MALFORMED as problem:
+        raise malformed(text, problem, path, start, wrapping) from None
+
+
+def malformed(
+    text: bytes, problem: Exception, path: str, start: int = 0, wrapping: int = 0
 ) -> FormatError:
-    """What is wrong with JSON text that begins on the given line."""
+    """What is wrong with a part of a document that begins at `start`."""
+    first_line, before = _place(path, start)
     try:
         text.decode()
     except UnicodeDecodeError as undecodable:
-        line += text.count(b"\n", 0, undecodable.start)
+        line = first_line + text.count(b"\n", 0, undecodable.start)
         found = text[undecodable.start]
         return FormatError(f"line {line}: byte 0x{found:02X} is not UTF-8", path)
-    where = f"line {line + problem.lineno - 1}, column {problem.colno}"
-    return FormatError(f"{where}: {problem.msg}", path, help)
+    message, line, column = _problem_of(text, problem)
+    if not line:
+        return FormatError(message, path)
+    if line == 1:
+        column += before - wrapping
+    return FormatError(f"line {first_line + line - 1}, column {column}: {message}", path)
 
 
-def _line_help(line: bytes) -> str | None:
-    if line.lstrip().startswith(b"["):
-        return "if the file is one array, set 'format: array' in the source's options"
-    return "NDJSON has one object per line" if line.strip() in (b"{", b"}") else None
+def malformed_document(
+    outside: bytes, problem: Exception, path: str, begin: int, end: int
+) -> FormatError:
+    """What is wrong with a document around the elements that stand from `begin` to `end`."""
+    try:
+        orjson.loads(outside)
+    except orjson.JSONDecodeError as known:
+        with opened(path) as stream:
+            place = text_start(stream, path, "utf-8")
+        place += len(outside.decode(errors="replace")[: known.pos].encode())
+        line, before = _place(path, place if place < begin else place - begin + end)
+        return FormatError(f"line {line}, column {before + 1}: {known.msg}", path)
+    return malformed(outside, problem, path)
 
 
-def _line_number(path: str, offset: int) -> int:
+def _place(path: str, offset: int) -> tuple[int, int]:
+    """The number of the line in which a byte stands, and how many characters are before it."""
+    lines, line = 1, b""
     with opened(path) as stream:
-        return stream.read(offset).count(b"\n") + 1
+        left = offset - text_start(stream, path, "utf-8")
+        stream.seek(offset - left)
+        while left > 0 and (block := stream.read(min(left, _BLOCK_BYTES))):
+            left -= len(block)
+            *ended, rest = block.split(b"\n")
+            lines += len(ended)
+            line = rest if ended else line + rest
+    return lines, len(line.decode(errors="replace"))
 
 
 def document_records(
-    data: bytes, form: JsonForm, record_path: str | None, path: str
+    data: bytes, record_path: str | None, path: str, start: int
 ) -> Iterator[Record]:
-    """The records of a file that is a single JSON value."""
-    try:
-        document = orjson.loads(data)
-    except orjson.JSONDecodeError as problem:
-        raise _malformed(problem, data, path) from None
+    """The records of a document that begins at `start`: it is one, or it has them at a path."""
+    document = parsed(data, path, start)
     if record_path:
-        yield from _records_at(document, record_path, path)
-        return
-    if form == "array" and not isinstance(document, list):
-        help = "leave out 'format', or set it to 'object' or 'ndjson'"
-        raise FormatError(f"expected an array of records, found {_kind(document)}", path, help)
-    if form == "object" and not isinstance(document, dict):
+        return _records_at(document, record_path, path)
+    if not isinstance(document, dict):
         raise _no_records(document, path)
-    yield from _records_in(document, path)
+    return iter([document])
+
+
+def no_array(data: bytes, path: str, start: int) -> FormatError:
+    """What is wrong with a document that should be an array and is none."""
+    found = _kind(parsed(data, path, start))
+    help = "leave out 'format', or set it to 'object' or 'ndjson'"
+    return FormatError(f"expected an array of records, found {found}", path, help)
+
+
+def place_of(dialect: JsonDialect) -> str:
+    """Where the array of the records is, as messages say it."""
+    return f" at '{dialect.record_path}'" if dialect.record_path else ""
 
 
 def _records_at(document: Any, record_path: str, path: str) -> Iterator[Record]:
@@ -197,7 +326,7 @@ def _records_in(found: Any, path: str, place: str = "") -> Iterator[Record]:
         raise _no_records(found, path, place)
     for number, record in enumerate(found, 1):
         if type(record) is not dict:
-            raise _no_object(f"element {number} of the array{place}", record, path)
+            raise no_object(f"element {number} of the array{place}", record, path)
         yield record
 
 
@@ -217,8 +346,8 @@ def _followed(document: Any, record_path: str, path: str) -> Any:
     return found
 
 
-def _no_object(where: str, found: Any, path: str, help: str | None = None) -> FormatError:
-    return FormatError(f"{where} is no object but {_kind(found)}", path, help)
+def no_object(where: str, found: Any, path: str) -> FormatError:
+    return FormatError(f"{where} is no object but {_kind(found)}", path)
 
 
 def _kind(value: Any) -> str:
@@ -276,8 +405,7 @@ def _join(path: ArrayPath) -> Unfolding:
         if not isinstance(elements, list):
             return (record,)
         text = path.separator.join(
-            element if isinstance(element, str) else orjson.dumps(element).decode()
-            for element in elements
+            element if isinstance(element, str) else dumps(element).decode() for element in elements
         )
         return (_replaced(record, steps, (text,)),)
 

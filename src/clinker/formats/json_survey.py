@@ -3,21 +3,25 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import BinaryIO, Protocol
 
 import numpy as np
 import orjson
 
 from clinker.formats.encodings import opened, text_start
+from clinker.formats.json_documents import ArraySurvey
 from clinker.formats.json_members import MemberGuess
+from clinker.formats.json_numbers import MALFORMED, loads
 from clinker.formats.json_records import (
     Unfolding,
     WholeRecords,
     detect_form,
     line_records,
+    no_array,
     unfolding,
 )
+from clinker.formats.json_scan import Structure
 from clinker.formats.read_spec import (
     FileLayout,
     InputFile,
@@ -34,6 +38,8 @@ from clinker.formats.rejecting import missing_columns
 from clinker.frozen import frozen
 
 _BLOCK_BYTES = 1 << 17
+_FIRST_LINES, _LONG_LINE = 2, 1 << 20
+"""How many lines tell what kind of file it is, and how long a line is read for that."""
 _GUESSED_LINES = 6
 """Of every block so many tell what kinds of values there are."""
 _PLAIN = re.compile(r"[\w. -]*", re.ASCII)
@@ -94,8 +100,8 @@ class _Guesses:
             return
         for line in text.split(b"\n", _GUESSED_LINES)[:_GUESSED_LINES]:
             try:
-                record = orjson.loads(line)
-            except orjson.JSONDecodeError:  # a blank line, or for the reader to complain about
+                record = loads(line)
+            except MALFORMED:  # a blank line, or for the reader to complain about
                 continue
             if isinstance(record, dict):
                 records = WholeRecords([record])
@@ -144,8 +150,7 @@ def _survey(
 ) -> _Survey:
     with opened(file.path) as stream:
         start = text_start(stream, file.path, "utf-8", _ONLY_UTF8)
-        head = _first_line(stream, start)
-        form = detect_form(dialect, head, file.path)
+        form = detect_form(dialect, _first_lines(stream, start), file.path)
         if form is None:
             return _Survey(None, ())
         if form == "ndjson":
@@ -153,19 +158,48 @@ def _survey(
             unfold = unfolding(spec.array_paths, dialect.record_path, file.path)
             splits = tuple(_cut(stream, file, start, split_bytes, unfold, lines, looking))
             return _Survey(form, splits, lines.sizes.largest)
+        if form == "array" or dialect.record_path:
+            array = ArraySurvey(dialect, file, unfolding(spec.array_paths), _all(looking))
+            splits = tuple(array.cut(stream, start, split_bytes))
+            if array.is_there:
+                return _Survey("array", splits, array.sizes.largest)
+        if form == "array":
+            stream.seek(start)
+            raise no_array(stream.read(), file.path, start)
         for block in _blocks_of_lines(stream, start):
-            for each in looking:
-                each.look(block)
-    return _Survey(form, (Split(file, start, file.size, 1),))
+            _all(looking)(block)
+    return _Survey("object", (Split(file, start, file.size, 1),))
 
 
-def _first_line(stream: BinaryIO, start: int) -> bytes:
-    """The first line that is not blank."""
+def _all(looking: Sequence[_Looking]) -> Callable[[bytes], None]:
+    def look(text: bytes) -> None:
+        for each in looking:
+            each.look(text)
+
+    return look
+
+
+def _first_lines(stream: BinaryIO, start: int) -> list[bytes]:
+    """The first lines that are not blank, as far as they tell what kind of file it is."""
     stream.seek(start)
-    for line in stream:
+    found: list[bytes] = []
+    while len(found) < _FIRST_LINES and (line := stream.readline(_LONG_LINE)):
+        if len(line) == _LONG_LINE:
+            line = line.lstrip()[:1] + (b"}" if _ends_on_its_line(stream, line) else b"")
         if not line.isspace():
-            return line
-    return b""
+            found.append(line)
+    return found
+
+
+def _ends_on_its_line(stream: BinaryIO, line: bytes) -> bool:
+    """Whether the value ends that a long line begins with; reads to the end of that line."""
+    structure = Structure()
+    depth = 0
+    while line:
+        marks = structure.marks(line)
+        depth = int(marks.depths[-1]) if len(marks.depths) else depth
+        line = b"" if line.endswith(b"\n") else stream.readline(_LONG_LINE)
+    return depth == 0
 
 
 def _cut(
@@ -185,8 +219,7 @@ def _cut(
         for each in (lines, *looking):
             each.look(block)
         if unfold:
-            records = line_records(block, offset, file.path)
-            row += sum(1 for record in records for _ in unfold(record))
+            row += sum(len(part.records) for part in line_records(block, unfold))
         else:
             row = 1 + lines.filled
         offset += len(block)

@@ -11,7 +11,8 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from clinker.cxl.types import Kind, Type
-from clinker.cxl.values import float_text
+from clinker.cxl.values import WrittenFloat, float_text
+from clinker.formats.json_numbers import loads
 from clinker.formats.tagged_texts import by_tag, moment_texts, nested_value, text_after_tag
 from clinker.formats.texts import column_texts, contains_any, replaced, text_bytes
 from clinker.formats.writing import is_tagged
@@ -59,7 +60,12 @@ def escaped(texts: pa.StringArray) -> pa.StringArray:
 
 
 def json_float_text(number: float) -> str:
-    """Shortest digits, always with a point or an exponent; what JSON cannot say is null."""
+    """Shortest digits, always with a point or an exponent; what JSON cannot say is null.
+
+    A number that keeps the text it has in a file has that.
+    """
+    if isinstance(number, WrittenFloat):
+        return number.text
     if not math.isfinite(number):
         return "null"
     mantissa, has_exponent, exponent = repr(number).partition("e")
@@ -82,7 +88,7 @@ def nested_json(tagged: Any) -> str:
 
 def indented(text: str, margin: str) -> str:
     """JSON with every element on a line of its own; `margin` is where it stands itself."""
-    return _indented(orjson.loads(text), margin)
+    return _indented(loads(text.encode()), margin)
 
 
 def _indented(value: Any, margin: str) -> str:
@@ -139,6 +145,7 @@ def _tagged_json(tagged: pa.StringArray) -> pa.StringArray:
             b'"': lambda texts: _quoted(escaped(text_after_tag(texts))),
             b"@": lambda texts: _quoted(moment_texts(texts)),
             b"-0123456789NI": _number_json,
+            b"#": text_after_tag,
             b"[{": lambda texts: pa.array(map(tagged_json, texts.to_pylist()), pa.string()),
         },
     )

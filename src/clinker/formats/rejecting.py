@@ -14,7 +14,7 @@ import pyarrow.compute as pc
 from clinker.cxl.failure import CATEGORY_TYPE_COERCION, shown
 from clinker.cxl.tagged import encode
 from clinker.cxl.values import Value
-from clinker.formats.coercion import Coerced
+from clinker.formats.coercion import Coerced, json_text
 from clinker.formats.json_texts import escaped
 from clinker.formats.read_spec import POSITION, REJECT, REJECT_TYPE, Column, ReadSpec
 from clinker.formats.texts import text_bytes
@@ -85,7 +85,7 @@ def find_rejections(
         if unfit is not None:
             blame = cache(partial(unfit_value, column))
             rows = [at for at in np.flatnonzero(unfit).tolist() if at not in found]
-            found.update(zip(rows, map(blame, map(_text, raw(column, rows))), strict=True))
+            found.update(zip(rows, map(blame, map(json_text, raw(column, rows))), strict=True))
         if column.required and coerced.values.null_count:
             missing = np.asarray(coerced.values.is_null())
             if unfit is not None:
@@ -94,10 +94,6 @@ def find_rejections(
             for at in np.flatnonzero(missing).tolist():
                 found.setdefault(at, nothing)
     return found
-
-
-def _text(value: Any) -> str:
-    return value if isinstance(value, str) else orjson.dumps(value).decode()
 
 
 def assemble(

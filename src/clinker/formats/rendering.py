@@ -10,6 +10,7 @@ import pyarrow.compute as pc
 
 from clinker.formats.json_texts import json_texts
 from clinker.formats.read_spec import arrow_type
+from clinker.formats.tagged_texts import canonical
 from clinker.formats.writing import OutputColumn, Rendered, Renderer, Split, WriteError, is_tagged
 
 _BYTES_AT_ONCE = 16 << 20
@@ -61,5 +62,8 @@ def _group_keys(batch: pa.RecordBatch, split: Split | None) -> pa.StringArray | 
     if split is None or split.group_key is None:
         return None
     key = split.group_key
-    texts = pc.fill_null(json_texts(held(batch, key), key.type), "null")
+    values = held(batch, key)
+    if is_tagged(key.type):
+        values = canonical(values)
+    texts = pc.fill_null(json_texts(values, key.type), "null")
     return pc.replace_substring_regex(texts, _WHOLE_FLOAT, r"\1") if is_tagged(key.type) else texts

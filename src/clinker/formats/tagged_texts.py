@@ -10,8 +10,9 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from clinker.cxl.tagged import MOMENT, STRING
-from clinker.formats.texts import first_bytes
+from clinker.cxl.tagged import MOMENT, STRING, WRITTEN, decode, encode
+from clinker.cxl.values import WrittenFloat, unwritten
+from clinker.formats.texts import first_bytes, replaced
 
 Convert: TypeAlias = Callable[[pa.StringArray], pa.StringArray]
 
@@ -49,6 +50,34 @@ def moment_texts(texts: pa.StringArray) -> pa.StringArray:
     return pc.replace_substring_regex(text_after_tag(texts), _LONG_FRACTION.pattern, r"\1")
 
 
+def canonical(tagged: pa.StringArray) -> pa.StringArray:
+    """The same values, numbers without the text that a file has for them."""
+    return by_tag(
+        tagged,
+        {
+            WRITTEN.encode(): _canonical_each,
+            b"[{": lambda texts: replaced(
+                texts, pc.match_substring(texts, f'"{WRITTEN}'), _canonical_each
+            ),
+        },
+    )
+
+
+def _canonical_each(texts: pa.StringArray) -> pa.StringArray:
+    values = map(decode, texts.to_pylist())
+    return pa.array((encode(_computed(value)) for value in values), pa.string())
+
+
+def _computed(value: Any) -> Any:
+    match value:
+        case list():
+            return [_computed(item) for item in value]
+        case dict():
+            return {key: _computed(item) for key, item in value.items()}
+        case _:
+            return unwritten(value)
+
+
 def nested_value(node: Any, from_float: Callable[[float], Any]) -> Any:
     """What the parsed JSON of a tagged array or map stands for, dates as texts."""
     match node:
@@ -68,5 +97,7 @@ def _leaf(text: str, from_float: Callable[[float], Any]) -> Any:
             return text[1:]
         case tag if tag == MOMENT:
             return _LONG_FRACTION.sub(r"\1", text[1:])
+        case tag if tag == WRITTEN:
+            return from_float(WrittenFloat(text[1:]))
         case _:
             return from_float(float(text))

@@ -2,35 +2,34 @@
 
 The tagged text of an array or a map is its JSON with two more characters for every text and every
 float in it, `"abc"` as `"\\"abc"` and `1.5` as `"1.5"`. So a whole column is written as JSON at
-once, and these characters are put in wherever they belong.
+once, and these characters are put in wherever they belong. A number that keeps the text it has in a
+file is marked when it is written, `1.10` as `#1.10`, and gets its quotes like the others.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from itertools import chain, compress
-from typing import Any, TypeAlias
+from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 import orjson
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from clinker.cxl.tagged import encode
-from clinker.cxl.values import MAX_INT, MIN_INT, Value
+from clinker.cxl.tagged import WRITTEN, encode
+from clinker.cxl.values import MAX_INT, MIN_INT, Value, WrittenFloat
+from clinker.formats.json_numbers import Codes, Mask, Places, is_digit, long_runs
 from clinker.frozen import frozen
 
-Codes: TypeAlias = npt.NDArray[np.uint8]
-Places: TypeAlias = npt.NDArray[np.int64]
-Mask: TypeAlias = npt.NDArray[np.bool_]
-
-_QUOTE, _BACKSLASH, _COLON, _POINT, _MINUS, _ZERO, _LF = b'"\\:.-0\n'
+_QUOTE, _BACKSLASH, _COLON, _POINT, _LF, _MARK = b'"\\:.\n' + WRITTEN.encode()
 _EXPONENT, _UNICODE = b"eu"
+_IN_NUMBERS = np.zeros(256, np.bool_)
+_IN_NUMBERS[list(b"+-.0123456789Ee")] = True
 _END = orjson.Fragment(b"\n")
 """What no JSON of a value has, so it tells where a value ends; a comma stands on either side."""
-_DOUBLINGS = (1, 2, 4, 8, 3)
-"""Steps that lead from one digit to 19 in a row, the fewest that may be more than 64 bits."""
+_LONG_INT = 19
+"""The fewest digits that may be more than 64 bits."""
 
 
 class Unfit(Exception):
@@ -54,7 +53,7 @@ def tagged(value: Any) -> str | None:
 def _with_floats(value: Any) -> Value:
     match value:
         case int() if not MIN_INT <= value <= MAX_INT:
-            return float(value)
+            return WrittenFloat(str(value))
         case list():
             return [_with_floats(item) for item in value]
         case dict():
@@ -110,6 +109,13 @@ def _tagged_nested(values: Sequence[Any]) -> pa.StringArray:
     return pc.replace_with_mask(texts, pa.array(is_odd), one_by_one)
 
 
+def _marked(value: Any) -> Any:
+    """The JSON of a number that keeps its text."""
+    if isinstance(value, WrittenFloat):
+        return orjson.Fragment(WRITTEN + value.text)
+    raise TypeError
+
+
 @frozen(eq=False)
 class _Json:
     """The JSON of many arrays and maps, one after the other without blanks."""
@@ -124,7 +130,7 @@ class _Json:
     def of(cls, values: Sequence[Any]) -> _Json:
         separated = [_END] * (2 * len(values))
         separated[::2] = values
-        codes = np.frombuffer(orjson.dumps(separated), np.uint8)
+        codes = np.frombuffer(orjson.dumps(separated, _marked), np.uint8)
         separators = np.flatnonzero(codes == _LF)
         kept = np.ones(len(codes), np.bool_)
         kept[0] = False
@@ -140,8 +146,12 @@ class _Json:
         opening, closing = self.quotes[::2], self.quotes[1::2]
         texts = opening[codes[closing + 1] != _COLON]
         points = self._outside_texts(np.flatnonzero(codes == _POINT))
-        floats = _end_of_number(codes, points, -1)
-        places = np.concatenate((texts, texts, floats, _end_of_number(codes, points, 1) + 1))
+        starts, stops = _end_of_number(codes, points, -1), _end_of_number(codes, points, 1)
+        plain = codes[starts - 1] != _MARK
+        marks = self._marks
+        floats = np.sort(np.concatenate((starts[plain], marks)))
+        stops = np.concatenate((stops[plain], _end_of_number(codes, marks, 1)))
+        places = np.concatenate((texts, texts, floats, stops + 1))
         added = np.full(len(places), _QUOTE, np.uint8)
         added[len(texts) : 2 * len(texts)] = _BACKSLASH
         moved = ends + 2 * (np.searchsorted(texts, ends) + np.searchsorted(floats, ends))
@@ -157,11 +167,18 @@ class _Json:
         Numbers with an exponent, ints that may be too large, and control characters.
         """
         codes = self.codes
-        is_digit = _is_digit(codes)
-        exponents = np.flatnonzero(is_digit[:-1] & (codes[1:] == _EXPONENT))
-        numbers = self._outside_texts(np.concatenate((exponents, _long_runs(is_digit))))
+        digits = is_digit(codes)
+        exponents = np.flatnonzero(digits[:-1] & (codes[1:] == _EXPONENT))
+        places = np.concatenate((exponents, long_runs(digits, _LONG_INT)))
+        numbers = self._outside_texts(places)
+        numbers = numbers[codes[_end_of_number(codes, numbers, -1) - 1] != _MARK]
         slashes = np.flatnonzero(codes == _BACKSLASH)
         return np.concatenate((numbers, slashes[codes[slashes + 1] == _UNICODE]))
+
+    @property
+    def _marks(self) -> Places:
+        """What stands before numbers that keep their text."""
+        return self._outside_texts(np.flatnonzero(self.codes == _MARK))
 
     def _outside_texts(self, places: Places) -> Places:
         outside: Places = places[np.searchsorted(self.quotes, places) % 2 == 0]
@@ -180,26 +197,11 @@ def _is_quote(codes: Codes) -> Mask:
     return found
 
 
-def _is_digit(codes: Codes) -> Mask:
-    return codes - np.uint8(_ZERO) < 10
-
-
 def _end_of_number(codes: Codes, points: Places, step: int) -> Places:
-    """Where the numbers around these points have their last character in one direction."""
+    """Where the numbers at these places have their last character in one direction."""
     places = points
     while True:
-        following = codes[places + step]
-        goes_on = _is_digit(following) | (following == _MINUS)
+        goes_on = _IN_NUMBERS[codes[places + step]]
         if not goes_on.any():
             return places
         places = places + step * goes_on
-
-
-def _long_runs(is_digit: Mask) -> Places:
-    """Where 19 digits or more stand in a row."""
-    run = is_digit
-    for step in _DOUBLINGS:
-        if not run.any():
-            break
-        run = run[:-step] & run[step:]
-    return np.flatnonzero(run)

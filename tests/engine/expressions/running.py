@@ -25,7 +25,7 @@ from clinker.cxl.parser import parse_expression
 from clinker.cxl.resolve import Context, Row
 from clinker.cxl.typecheck import check_expression
 from clinker.cxl.types import ANY, BOOL, Kind, Type
-from clinker.cxl.values import Value, kind_of
+from clinker.cxl.values import Value, WrittenFloat, kind_of
 from clinker.diagnostics import Source
 from clinker.diagnostics.render import render_text
 from clinker.engine.expressions import Compiler, ForeignColumns, Scope, literal, representation
@@ -332,6 +332,8 @@ def shown(expr: typed.Expr) -> str:
 
 def fingerprint(outcome: object) -> str:
     """A text that is the same for values that are the same to the last bit, NaN included."""
+    if isinstance(outcome, WrittenFloat):
+        return f"{outcome.text} as written"
     if isinstance(outcome, float) and math.isnan(outcome):
         return "nan"
     if isinstance(outcome, list | tuple):

@@ -10,6 +10,7 @@ from clinker.cxl.aggregate_sql import AggregateCall, AggregateForm, AggregateSql
 from clinker.cxl.exact_sums import ExactSum, exact_sum
 from clinker.cxl.sql import Operand
 from clinker.cxl.sql_text import tagged_float_sql
+from clinker.cxl.tagged_sql import number_sql
 from clinker.cxl.types import NUMERIC, Kind, Type
 
 _INFINITY = "double('Infinity')"
@@ -29,8 +30,9 @@ def _is_number(tagged: str) -> str:
 
 
 def _is_whole(tagged: str) -> str:
-    """Whether a tagged number is an Int: these have neither a point nor letters."""
-    return f"(not contains({tagged}, '.') and right({tagged}, 1) <= '9')"
+    """Whether a tagged number is an Int: these have neither a point nor letters nor a mark."""
+    has_mark = f"startswith({tagged}, '#')"
+    return f"(not contains({tagged}, '.') and not {has_mark} and right({tagged}, 1) <= '9')"
 
 
 def _whole(call: AggregateCall, tagged: str, is_number: str = "true") -> str:
@@ -45,7 +47,7 @@ def _double(call: AggregateCall, number: Operand) -> str:
         case Kind.INT:
             return call.per_record(f"cast({number.text} as double)")
         case _:
-            return call.per_record(f"try_cast({number.text} as double)")
+            return call.per_record(f"try_cast({number_sql(number.text)} as double)")
 
 
 # Sums and means
@@ -167,7 +169,7 @@ def _extreme_tagged(call: AggregateCall, function: str, value: Operand) -> Aggre
 def _extreme_number(call: AggregateCall, function: str, x: str, is_number: str) -> str:
     whole = call.over_group(f"{function}({_whole(call, x, is_number)})")
     condition = f"{is_number} and not {_is_whole(x)}"
-    real = call.per_record(f"if({condition}, try_cast({x} as double), null)")
+    real = call.per_record(f"if({condition}, try_cast({number_sql(x)} as double), null)")
     real = call.bind(_extreme_float(call, function, real))
     # An Int and an equal Float: a negative Float is below, any other above.
     int_is_below = (

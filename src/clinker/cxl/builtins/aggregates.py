@@ -26,7 +26,7 @@ from clinker.cxl.types import (
     Type,
     array_of,
 )
-from clinker.cxl.values import Value, checked_int, kind_name, kind_of, sort_key, text_of
+from clinker.cxl.values import Value, checked_int, kind_name, kind_of, sort_key, text_of, unwritten
 from clinker.frozen import frozen
 
 AGGREGATES: dict[str, Aggregate] = {}
@@ -224,7 +224,7 @@ def smallest(values: Sequence[Value]) -> Value:
     "apple"
     """
     found = _comparable("min", values)
-    return min(found, key=_rank, default=None)
+    return unwritten(min(found, key=_rank, default=None))
 
 
 @aggregate(
@@ -243,7 +243,7 @@ def largest(values: Sequence[Value]) -> Value:
     null
     """
     found = _comparable("max", values)
-    return max(found, key=_rank, default=None)
+    return unwritten(max(found, key=_rank, default=None))
 
 
 def _rank(value: Value) -> tuple[Any, ...]:

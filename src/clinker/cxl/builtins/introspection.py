@@ -22,7 +22,7 @@ def _tagged_kind_sql(tagged: str) -> str:
         f"case left({tagged}, 1) when '\"' then 'String' when '[' then 'Array' when '{{' then 'Map'"
         f" when 't' then 'Bool' when 'f' then 'Bool'"
         f" when '@' then if(length({tagged}) = length('@2024-01-15'), 'Date', 'DateTime')"
-        f" else if({tagged} rlike '[.IN]', 'Float', 'Int') end"
+        f" else if({tagged} rlike '[#.IN]', 'Float', 'Int') end"
     )
 
 

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 from clinker.cxl.sql_text import tagged_float_sql, text_sql
 from clinker.cxl.tagged import encode
+from clinker.cxl.tagged_sql import number_sql
 from clinker.cxl.types import Kind, Type
 from clinker.cxl.values import Value
 from clinker.frozen import frozen
@@ -137,7 +138,7 @@ def is_of_kind(text: str, kind: Kind, type_: Type) -> str:
         case Kind.INT:
             return f"({text} RLIKE '^-?[0-9]+$')"
         case Kind.FLOAT:
-            return f"({text} RLIKE '^-?([0-9]+[.]|I|N)')"
+            return f"({text} RLIKE '^(#|-?([0-9]+[.]|I|N))')"
     raise AssertionError(kind)
 
 
@@ -167,8 +168,9 @@ def kind_code(text: str, type_: Type) -> str:
 
 
 def _is_float(number: str) -> str:
-    """Whether a tagged number is a Float: it has a point, or ends as `NaN` and `Infinity` do."""
-    return f"(contains({number}, '.') OR right({number}, 1) > '9')"
+    """Whether a tagged number is a Float: it has a point, is as a file has it, or ends as `NaN` and
+    `Infinity` do."""
+    return f"(contains({number}, '.') OR startswith({number}, '#') OR right({number}, 1) > '9')"
 
 
 # Conversions
@@ -267,7 +269,8 @@ def decoded(scope: Scope, text: str, target: Representation, where: str | None) 
         case Kind.INT:
             return f"try_cast(if({where or _looks_like_int(text)}, {text}, NULL) AS BIGINT)"
         case Kind.FLOAT:
-            return f"try_cast(if({where or _looks_like_number(text)}, {text}, NULL) AS DOUBLE)"
+            is_number = where or _looks_like_number(text)
+            return f"try_cast(if({is_number}, {number_sql(text)}, NULL) AS DOUBLE)"
         case _:
             moment = f"if(startswith({text}, '@'), substr({text}, 2), NULL)"
             return f"try_cast({moment} AS {target.ddl})"
@@ -278,4 +281,4 @@ def _looks_like_int(text: str) -> str:
 
 
 def _looks_like_number(text: str) -> str:
-    return f"{text} RLIKE '^-?[0-9IN]'"
+    return f"{text} RLIKE '^(#|-?[0-9IN])'"
