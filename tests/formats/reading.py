@@ -12,10 +12,10 @@ from clinker.formats.reading import (
     ArrayPath,
     Column,
     CsvDialect,
-    InputFile,
     Inventory,
     JsonDialect,
     ReadSpec,
+    input_file,
     read_split,
     take_inventory,
 )
@@ -60,7 +60,7 @@ def inventory_of(
     for index, content in enumerate(contents):
         path = directory / f"{index}.data"
         path.write_bytes(content)
-        files.append(InputFile(index, str(path), len(content)))
+        files.append(input_file(index, str(path)))
     return take_inventory(spec, files, split_bytes)
 
 

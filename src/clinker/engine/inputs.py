@@ -23,8 +23,10 @@ from clinker.formats.reading import (
     Inventory,
     JsonDialect,
     ReadSpec,
+    check_unchanged,
     count_records,
     delivered_schema,
+    input_file,
     read_split,
     take_inventory,
 )
@@ -54,6 +56,8 @@ class SourceInput:
     """Its place among the sources."""
     stage: int
     files: tuple[SourceFile, ...]
+    surveyed: tuple[InputFile, ...]
+    """The same files, as they were when their inventory was taken."""
     spec: ReadSpec
     inventory: Inventory
     sample: int | None
@@ -67,7 +71,7 @@ class SourceInput:
 
     @property
     def size(self) -> int:
-        return sum(file.size for file in self.files)
+        return sum(file.size for file in self.surveyed)
 
     @property
     def is_small(self) -> bool:
@@ -86,6 +90,11 @@ class SourceInput:
             return len(self.table)
         inventory = self.inventory
         return sum(count_records(self.spec, inventory, split) for split in inventory.splits)
+
+    def check_unchanged(self) -> None:
+        """FormatError if one of the files is no longer what it was."""
+        for file in self.surveyed:
+            check_unchanged(file)
 
     def whole(self) -> SourceInput:
         """The same, but with all arrays whole."""
@@ -128,9 +137,9 @@ def _open(
         raise RunError(problems[0].message, Exit.IO, problems)
     stage = stages.add(Stage(unit.name, "", None))
     spec = _spec(plan, unit, config, stage, whole)
-    files = [InputFile(i, str(file.path), file.size) for i, file in enumerate(found.files)]
-    task_bytes = plan.pipeline.pipeline.concurrency.chunk_size or _task_bytes(files)
     try:
+        files = [input_file(i, str(file.path)) for i, file in enumerate(found.files)]
+        task_bytes = plan.pipeline.pipeline.concurrency.chunk_size or _task_bytes(files)
         inventory = take_inventory(spec, files, _split_bytes(task_bytes))
     except FormatError as problem:
         raise RunError(str(problem), Exit.IO, help=problem.help) from problem
@@ -141,6 +150,7 @@ def _open(
         number=number,
         stage=stage,
         files=found.files,
+        surveyed=tuple(files),
         spec=spec,
         inventory=inventory,
         sample=preview.records if preview else None,

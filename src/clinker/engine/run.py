@@ -259,6 +259,8 @@ class _Run:
         letters: list[DeadLetterFile] = []
         if not self.plan.options.preview:
             letters = stage_files(self.plan, rejected, self.inputs, self.publication)
+        for source in self.inputs:
+            source.check_unchanged()
         self.observer.publishing()
         published = self.publication.commit()
         total = self._total

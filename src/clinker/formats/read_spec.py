@@ -127,11 +127,15 @@ class ReadSpec:
 
 @frozen
 class InputFile:
-    """One of the files of a source; `index` is its place among them."""
+    """One of the files of a source as it was at first; `index` is its place among them."""
 
     index: int
     path: str
     size: int
+    mtime_ns: int
+    """When it was last written."""
+    identity: tuple[int, int]
+    """What tells it from other files on this machine: its device and number."""
 
     def position(self, row: int) -> int:
         """The position of the record with this number."""

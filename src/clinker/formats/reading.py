@@ -20,6 +20,7 @@ from clinker.formats.read_spec import (
     Split,
     delivered_schema,
 )
+from clinker.formats.unchanged import check_count, check_unchanged, input_file, reading
 
 __all__ = [
     "ArrayPath",
@@ -32,8 +33,10 @@ __all__ = [
     "JsonDialect",
     "ReadSpec",
     "Split",
+    "check_unchanged",
     "count_records",
     "delivered_schema",
+    "input_file",
     "read_split",
     "take_inventory",
 ]
@@ -41,13 +44,28 @@ __all__ = [
 
 def take_inventory(spec: ReadSpec, files: Sequence[InputFile], split_bytes: int) -> Inventory:
     """Open the files and cut those larger than `split_bytes`; FormatError if one is unreadable."""
-    if isinstance(spec.dialect, CsvDialect):
-        return csv_survey.take_inventory(spec, spec.dialect, files, split_bytes)
-    return json_survey.take_inventory(spec, spec.dialect, files, split_bytes)
+    with reading(files):
+        if isinstance(spec.dialect, CsvDialect):
+            return csv_survey.take_inventory(spec, spec.dialect, files, split_bytes)
+        return json_survey.take_inventory(spec, spec.dialect, files, split_bytes)
 
 
 def read_split(spec: ReadSpec, inventory: Inventory, split: Split) -> Iterator[pa.RecordBatch]:
-    """The records of a split in their order, the rejected ones among them."""
+    """The records of a split in their order, the rejected ones among them.
+
+    FormatError if the file is no longer the one that the inventory was taken of.
+    """
+    records = 0
+    with reading([split.file]):
+        for batch in _batches(spec, inventory, split):
+            records += batch.num_rows
+            yield batch
+    # A record that is unlike what was guessed is the last one of its split.
+    if not (inventory.members and records < (split.records or 0)):
+        check_count(split, records)
+
+
+def _batches(spec: ReadSpec, inventory: Inventory, split: Split) -> Iterator[pa.RecordBatch]:
     if isinstance(spec.dialect, CsvDialect):
         return csv_reader.read_split(spec, spec.dialect, inventory, split)
     return json_reader.read_split(spec, spec.dialect, inventory, split)
@@ -58,4 +76,5 @@ def count_records(spec: ReadSpec, inventory: Inventory, split: Split) -> int:
     if split.records is not None:
         return split.records
     assert isinstance(spec.dialect, JsonDialect)
-    return json_reader.count_records(spec, spec.dialect, inventory, split)
+    with reading([split.file]):
+        return json_reader.count_records(spec, spec.dialect, inventory, split)
