@@ -9,7 +9,7 @@ from pydantic import AfterValidator, Field
 
 from clinker.config.errors import invalid
 from clinker.config.model import Model
-from clinker.config.names import FanoutPolicy, Name, Natural, Positive
+from clinker.config.names import FanoutPolicy, IfExists, Name, Natural, Positive
 from clinker.diagnostics import Diagnostic
 
 
@@ -30,6 +30,7 @@ class SourceDlq(Model):
     """The dead-letter queue of one source."""
 
     path: Name | None = None
+    if_exists: IfExists = "error"
     max_rate: Rate | None = None
     min_records: Natural = 100
 

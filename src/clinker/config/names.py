@@ -10,6 +10,7 @@ from clinker.config.model import Model
 
 Format: TypeAlias = Literal["csv", "json", "xml", "fixed_width", "edifact", "x12"]
 FanoutPolicy: TypeAlias = Literal["any", "all", "primary"]
+IfExists: TypeAlias = Literal["error", "overwrite", "unique_suffix"]
 Phase: TypeAlias = Literal["runtime", "init"]
 Scope: TypeAlias = Literal["pipeline", "source", "record"]
 

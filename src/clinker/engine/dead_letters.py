@@ -20,11 +20,12 @@ from clinker.cxl.tagged import decode
 from clinker.cxl.values import Value, text_of
 from clinker.diagnostics import Diagnostic, Label, Location
 from clinker.engine.carried import carried_leaves, is_carried
+from clinker.engine.destinations import dead_letter_target
 from clinker.engine.flow import FILE_SHIFT, POSITION, SOURCE, WIDENED
 from clinker.engine.inputs import SourceInput
 from clinker.engine.observer import Observer
 from clinker.engine.reject_texts import REJECTS
-from clinker.engine.report import Counts, DeadLetterFile, Exit, RunError
+from clinker.engine.report import Counts, Exit, RunError
 from clinker.engine.stages import Demand, Reason, RunAgain, Stage, Stages
 from clinker.formats.dead_letter_file import (
     DeadLetter,
@@ -32,7 +33,7 @@ from clinker.formats.dead_letter_file import (
     in_pieces,
     stage_dead_letters,
 )
-from clinker.formats.publication import Publication, Target
+from clinker.formats.publication import Publication
 from clinker.formats.rejecting import CATEGORY_MISSING_REQUIRED
 from clinker.frozen import frozen
 from clinker.plan.compile import Plan
@@ -298,16 +299,16 @@ def _place(letter: DeadLetter) -> str:
 
 def stage_files(
     plan: Plan, rejected: Rejected, inputs: Sequence[SourceInput], publication: Publication
-) -> list[DeadLetterFile]:
-    """Stage the dead-letter files, each with the letters of its sources."""
+) -> None:
+    """Stage the dead-letter files, each with the letters of its sources.
+
+    A file of an earlier run that would be replaced vanishes if there is nothing to replace it with.
+    """
     dlq = plan.pipeline.error_handling.dlq
     columns = _source_columns(rejected, inputs) if dlq.include_source_row else []
-    found: list[DeadLetterFile] = []
-    for path in dict.fromkeys([*plan.dead_letters.paths.values(), plan.dead_letters.common_path]):
-        if path is None:
-            continue
+    for path in plan.dead_letters.files:
         letters = _letters_to(path, plan, rejected)
-        target = Target(path=path, if_exists="overwrite")
+        target = dead_letter_target(plan, path)
         entries = stage_dead_letters(
             publication,
             target,
@@ -316,9 +317,8 @@ def stage_files(
             include_reason=dlq.include_reason,
             include_source_row=dlq.include_source_row,
         )
-        if entries:
-            found.append(DeadLetterFile(path=path, entries=entries))
-    return found
+        if not entries and target.if_exists == "overwrite":
+            publication.remove(path)
 
 
 def _source_columns(rejected: Rejected, inputs: Sequence[SourceInput]) -> list[str]:

@@ -97,6 +97,18 @@ def check_existing(plan: Plan, identity: Identity) -> None:
     for unit in plan.graph:
         if isinstance(unit.node, OutputNode) and not is_per_file(unit.node.config):
             _check_existing(plan, unit, _target(plan, unit, identity, None))
+    for path in plan.dead_letters.files:
+        if existing_file(dead_letter_target(plan, path), None) and not plan.options.preview:
+            help = "use --force to overwrite it, or set 'if_exists' of the dead-letter queue"
+            raise RunError(f"'{path}' exists already", Exit.IO, help=help)
+
+
+def dead_letter_target(plan: Plan, path: Path) -> Target:
+    """One of the files of dead letters."""
+    if_exists = plan.dead_letters.if_exists[path]
+    if if_exists == "error" and plan.options.force:
+        if_exists = "overwrite"
+    return Target(path=path, if_exists=if_exists)
 
 
 def known_directories(plan: Plan, identity: Identity) -> Iterator[Path]:
@@ -104,8 +116,7 @@ def known_directories(plan: Plan, identity: Identity) -> Iterator[Path]:
     for unit in plan.graph:
         if isinstance(unit.node, OutputNode) and not is_per_file(unit.node.config):
             yield _target(plan, unit, identity, None).path.parent
-    letters = plan.dead_letters
-    yield from (path.parent for path in [*letters.paths.values(), letters.common_path] if path)
+    yield from (path.parent for path in plan.dead_letters.files)
 
 
 def _check_existing(plan: Plan, unit: Unit, target: Target) -> None:

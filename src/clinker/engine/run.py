@@ -256,9 +256,9 @@ class _Run:
         self, session: Session, memory: MemorySampler, staged: Sequence[_Staged], rejected: Rejected
     ) -> RunReport:
         log_unfiled(self.plan, rejected, self.observer)
-        letters: list[DeadLetterFile] = []
+        outputs_end = len(self.publication)
         if not self.plan.options.preview:
-            letters = stage_files(self.plan, rejected, self.inputs, self.publication)
+            stage_files(self.plan, rejected, self.inputs, self.publication)
         for source in self.inputs:
             source.check_unchanged()
         self.observer.publishing()
@@ -280,7 +280,10 @@ class _Run:
             ),
             sources=tuple(self._source_report(source, rejected) for source in self.inputs),
             outputs=outputs,
-            dead_letter_files=tuple(letters),
+            dead_letter_files=tuple(
+                DeadLetterFile(path=file.path, entries=file.records)
+                for file in published[outputs_end:]
+            ),
             rejections=rejected.categories,
             peak_rss_bytes=memory.peak_bytes,
             engine=vars(session.facts),

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import field
 from pathlib import Path
 
 from clinker.config import Pipeline
 from clinker.config.error_handling import SourceDlq
+from clinker.config.names import IfExists
 from clinker.config.nodes import SourceNode
 from clinker.diagnostics import Diagnostic, Label
 from clinker.diagnostics.suggest import did_you_mean
@@ -35,6 +37,14 @@ class DeadLetters:
     """For all sources together."""
     limits: Mapping[str, Limit]
     """For single sources."""
+    if_exists: Mapping[Path, IfExists] = field(default_factory=dict)
+    """What happens if a file is there, for each of the files."""
+
+    @property
+    def files(self) -> Iterator[Path]:
+        """All files, in the order of their sources; the common one comes last."""
+        paths = dict.fromkeys([*self.paths.values(), self.common_path])
+        return (path for path in paths if path is not None)
 
 
 def dead_letters(pipeline: Pipeline, graph: Graph, base_dir: Path) -> DeadLetters:
@@ -49,7 +59,17 @@ def dead_letters(pipeline: Pipeline, graph: Graph, base_dir: Path) -> DeadLetter
         if limit:
             limits[name] = limit
     common_path = resolve(common.path, base_dir) if common.path is not None else None
-    return DeadLetters(paths, common_path, _limit(common), limits)
+    if_exists = _if_exists([common, *common.per_source.values()], base_dir)
+    return DeadLetters(paths, common_path, _limit(common), limits, if_exists)
+
+
+def _if_exists(queues: Sequence[SourceDlq], base_dir: Path) -> dict[Path, IfExists]:
+    """What becomes of existing files; queues that do not say follow the first one."""
+    return {
+        resolve(queue.path, base_dir): (queue if queue.has("if_exists") else queues[0]).if_exists
+        for queue in queues
+        if queue.path is not None
+    }
 
 
 def _limit(queue: SourceDlq) -> Limit | None:

@@ -17,7 +17,7 @@ from clinker.config.formats import (
 )
 from clinker.config.layout import LayoutRef, positions
 from clinker.config.model import Model
-from clinker.config.names import FanoutPolicy, Name, Natural, Positive, SortKey
+from clinker.config.names import FanoutPolicy, IfExists, Name, Natural, Positive, SortKey
 from clinker.config.nodes.base import SingleInputNode
 from clinker.config.template import NamingTemplate, PathTemplate, Template, parse_naming_template
 from clinker.diagnostics import Diagnostic
@@ -85,7 +85,7 @@ class OutputConfig(Model):
     include_metadata: Metadata = Field(default_factory=Metadata.model_construct)
     preserve_nulls: bool = False
     sort_order: tuple[SortKey, ...] = ()
-    if_exists: Literal["error", "overwrite", "unique_suffix"] = "error"
+    if_exists: IfExists = "error"
     unique_suffix_width: Natural = 0
     write_meta: bool = False
     layout: LayoutRef | None = Field(
