@@ -155,3 +155,19 @@ def test_expansion_of_constants_is_bounded(rules: Path, module: str) -> None:
     found = checked(f"use many emit a = many::{name}", rules, {})
     assert found.program is None
     assert "expand" in messages(found.diagnostics)[0]
+
+
+@pytest.mark.parametrize("link", ["dates.cxl", "shared"])
+def test_a_link_may_not_lead_out(tmp_path: Path, rules: Path, link: str) -> None:
+    folder = tmp_path / "work"
+    folder.mkdir()
+    (folder / link).symlink_to(rules / "shared" / "dates.cxl" if "." in link else rules / "shared")
+    name = "dates" if "." in link else "shared.dates"
+    parsed = parse(Source("program.cxl", f"use {name} as d\nemit m = d::fiscal_start_month"))
+
+    def codes(library: ModuleLibrary) -> list[str]:
+        return [d.code for d in check(parsed, Context(modules=library)).diagnostics]
+
+    assert codes(ModuleLibrary(folder, bound=folder)) == ["E-SEC-001"]
+    assert codes(ModuleLibrary(folder, bound=tmp_path)) == []
+    assert codes(ModuleLibrary(folder)) == []

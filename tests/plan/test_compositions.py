@@ -394,11 +394,53 @@ def test_an_unreadable_file(tmp_path: Path) -> None:
 def test_a_path_out_of_the_workspace(tmp_path: Path) -> None:
     files = {
         "p.yaml": pipeline(SOURCE, CALL.replace("c.comp", "parts/outer.comp"), OUTPUT),
+        "parts/outer.comp.yaml": NESTED.replace("c.comp", "../../c.comp"),
+    }
+    assert shown(compiled_in(tmp_path, files).diagnostics) == [
+        "E-SEC-001 outer.comp.yaml:6 '../../c.comp.yaml' climbs out of its directory with '..'"
+    ]
+
+
+def test_a_path_to_a_directory_above_in_the_same_workspace(tmp_path: Path) -> None:
+    files = {
+        "p.yaml": pipeline(SOURCE, CALL.replace("c.comp", "parts/outer.comp"), OUTPUT),
         "parts/outer.comp.yaml": NESTED.replace("c.comp", "../c.comp"),
     }
     assert shown(compiled_in(tmp_path, files).diagnostics) == [
-        "E-SEC-001 outer.comp.yaml:6 '../c.comp.yaml' climbs out of its directory with '..'"
+        "E103 outer.comp.yaml:6 composition file '../c.comp.yaml' does not exist"
     ]
+    assert compiled_in(tmp_path, {**files, "c.comp.yaml": COMPOSITION}).plan
+
+
+@pytest.mark.parametrize(
+    ("link", "use"),
+    [
+        ("parts/c.comp.yaml", "c.comp.yaml"),  # beside the file that uses it
+        ("c.comp.yaml", "c.comp.yaml"),  # in the base directory
+        ("deep/below/c.comp.yaml", "c.comp.yaml"),  # found by its name
+        ("parts/more", "more/c.comp.yaml"),  # a directory
+        ("parts/c.comp.yaml", "../parts/c.comp.yaml"),
+    ],
+)
+def test_a_link_out_of_the_workspace(tmp_path: Path, link: str, use: str) -> None:
+    outside = tmp_path / "outside"
+    outside.mkdir()
+    (outside / "c.comp.yaml").write_text(COMPOSITION)
+    folder = tmp_path / "work"
+    (folder / link).parent.mkdir(parents=True)
+    (folder / link).symlink_to(outside / "c.comp.yaml" if link.endswith("yaml") else outside)
+    files = {
+        "p.yaml": pipeline(SOURCE, CALL.replace("c.comp", "parts/outer.comp"), OUTPUT),
+        "parts/outer.comp.yaml": nested(use),
+    }
+    assert shown(compiled_in(folder, files).diagnostics) == [
+        f"E-SEC-001 outer.comp.yaml:6 '{use}' leads out of the base directory through a "
+        "symbolic link"
+    ]
+    in_pipeline = {"p.yaml": pipeline(SOURCE, CALL.replace("c.comp.yaml", link), OUTPUT)}
+    if link.endswith("yaml"):
+        codes = [d.code for d in compiled_in(folder, in_pipeline).diagnostics]
+        assert codes == ["E-SEC-001"]
 
 
 def test_a_composition_that_uses_itself(tmp_path: Path) -> None:

@@ -153,6 +153,44 @@ def test_links_that_lead_out_are_not_read(
     assert [file.name for file in allowed.files] == ["data/link.csv"]
 
 
+def test_globs_may_start_above_the_base_directory_in_the_workspace(base: Path) -> None:
+    inner = base / "inner"
+    inner.mkdir()
+    found = discovered(inner, "glob: ../data/*.csv", workspace=base)
+    assert [file.name for file in found.files] == [
+        "../data/.hidden.csv",
+        "../data/a.csv",
+        "../data/b.csv",
+    ]
+    assert [file.path for file in found.files][1] == base / "data" / "a.csv"
+
+
+def test_links_in_a_circle_are_no_files(base: Path) -> None:
+    (base / "data/loop").symlink_to("loop")
+    (base / "data/self").symlink_to(".")
+    assert names(base, "glob: data/loop*") == []
+    assert names(base, "glob: data/**/b.csv") == ["data/b.csv"]
+    assert names(base, "regex: b.csv") == ["data/b.csv"]
+    (problem,) = problems(base, "path: data/loop")
+    assert problem.message == "'data/loop' cannot be read: Too many levels of symbolic links"
+
+
+@pytest.mark.parametrize("seconds", [-(2**33), -1, 0, 2**33, 2**38])
+def test_odd_times(base: Path, seconds: int) -> None:
+    os.utime(base / "data/b.csv", (seconds, seconds))
+    (file,) = discovered(base, "path: data/b.csv").files
+    assert (file.modified < datetime(1970, 1, 2, tzinfo=UTC)) == (seconds <= 0)
+    kept = seconds > 2**32
+    assert (names(base, "path: data/b.csv\nmodified_after: 1d") == ["data/b.csv"]) == kept
+
+
+def test_names_that_are_not_utf_8_are_shown_escaped(base: Path) -> None:
+    Path(os.fsdecode(os.fsencode(base) + b"/data/\xff\n.csv")).write_text("x")
+    (file,) = discovered(base, "glob: data/*\nexclude: ['*.txt', '[ab].csv', '.*']").files
+    assert file.name == "data/\\xff\n.csv"
+    assert file.path.read_text() == "x"
+
+
 def test_pipes_are_not_read(base: Path) -> None:
     os.mkfifo(base / "data/pipe.csv")
     (problem,) = problems(base, "path: data/pipe.csv")

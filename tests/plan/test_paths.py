@@ -27,6 +27,7 @@ from clinker.plan.paths import (
     timestamp,
     violation,
 )
+from clinker.plan.workspace import workspace_root
 from tests.plan.compiling import brief, notes, wired
 
 NOTHING = "{}"
@@ -77,8 +78,8 @@ def problems(
     [
         ("a\0b", "the path contains a NUL character"),
         ("../x.csv", "'../x.csv' climbs out of its directory with '..'"),
-        ("data/../x.csv", "'data/../x.csv' climbs out of its directory with '..'"),
-        ("data/..", "'data/..' climbs out of its directory with '..'"),
+        ("data/../../x.csv", "'data/../../x.csv' climbs out of its directory with '..'"),
+        ("data/../..", "'data/../..' climbs out of its directory with '..'"),
         ("data\\..\\x", "'data\\..\\x' climbs out of its directory with '..'"),
         ("%2e%2e/x", "'%2e%2e/x' hides a '..' or a NUL character behind percent signs"),
         (".%2E/x", "'.%2E/x' hides a '..' or a NUL character behind percent signs"),
@@ -98,7 +99,8 @@ def test_paths_that_are_not_acceptable(tmp_path: Path, path: str, message: str) 
 
 
 @pytest.mark.parametrize(
-    "path", ["x.csv", "./x.csv", "a/b/x.csv", "a..b", "...", "100%.csv", "%41.csv", "a b/ü.csv"]
+    "path",
+    "x.csv,./x.csv,a/b/x.csv,a..b,...,100%.csv,%41.csv,a b/ü.csv,a/../x.csv,a/..".split(","),
 )
 def test_paths_that_are_fine(tmp_path: Path, path: str) -> None:
     assert violation(path, tmp_path, allow_absolute=False) is None
@@ -107,6 +109,61 @@ def test_paths_that_are_fine(tmp_path: Path, path: str) -> None:
 def test_absolute_paths_can_be_allowed_but_never_dots(tmp_path: Path) -> None:
     assert violation("/etc/passwd", tmp_path, allow_absolute=True) is None
     assert violation("/etc/../passwd", tmp_path, allow_absolute=True)
+
+
+def test_dots_may_lead_as_high_as_the_workspace(tmp_path: Path) -> None:
+    base = tmp_path / "teams" / "hr"
+    assert violation("../x.csv", base, False, tmp_path) is None
+    assert violation("../../x.csv", base, False, tmp_path) is None
+    assert violation("../../../x.csv", base, False, tmp_path)
+    assert violation("..\\x.csv", base, False, tmp_path), "no path of this system"
+
+
+def test_every_path_may_reach_the_workspace_and_no_further(tmp_path: Path) -> None:
+    base = tmp_path / "work" / "hr"
+    (tmp_path / "work" / "rules").mkdir(parents=True)
+    (tmp_path / "work" / "rules" / "tax.cxl").write_text("let rate = 2\n")
+    base.mkdir()
+    (tmp_path / "work" / "clinker.toml").touch()
+    nodes = (
+        source(where="path: UP/s.csv")
+        + source("g", "glob: UP/data/*.csv")
+        + output(path="UP/o.csv")
+        + output(
+            "p", "UP/{source_file}.csv", "g", 'split: { max_records: 1, naming: "x/UP/{seq}" }'
+        )
+    )
+    errors = "{ strategy: continue, dlq: { path: UP/e.csv } }"
+    settings = ", rules_path: UP/rules, metrics: { spool_dir: UP/spool }"
+
+    def found(up: str) -> list[str]:
+        texts = (text.replace("UP", up) for text in (nodes, errors, settings))
+        return [line.split(" ")[0] for line in brief(problems(base, *texts))]
+
+    assert found("..") == []
+    assert found("../..") == ["E-SEC-001"] * 8
+
+
+def test_the_workspace_is_where_its_file_is(tmp_path: Path) -> None:
+    inner = tmp_path / "a" / "b"
+    inner.mkdir(parents=True)
+    assert workspace_root(inner) == inner
+    (tmp_path / "clinker.toml").touch()
+    assert workspace_root(inner) == tmp_path
+    (tmp_path / "a" / "clinker.toml").touch()
+    assert workspace_root(inner) == tmp_path / "a"
+
+
+@pytest.mark.skipif(
+    not hasattr(os, "geteuid") or os.geteuid() != 0, reason="only root may give away"
+)
+def test_a_file_that_somebody_else_has_put_above_makes_no_workspace(tmp_path: Path) -> None:
+    (tmp_path / "mine").mkdir()
+    (tmp_path / "clinker.toml").touch()
+    os.chown(tmp_path / "clinker.toml", 12345, 12345)
+    assert workspace_root(tmp_path / "mine") == tmp_path / "mine"
+    os.chown(tmp_path / "mine", 12345, 12345)
+    assert workspace_root(tmp_path / "mine") == tmp_path
 
 
 def test_symbolic_links_may_not_leave_the_base_directory(tmp_path: Path) -> None:

@@ -28,6 +28,12 @@ def use(checker: Checker, node: ast.Use) -> None:
     if node.bound_name in checker.aliases:
         message = f"'{node.bound_name}' names two modules"
         checker.error("resolve", message, node.span, "give one of them another name with `as`")
+    if library and library.leads_out(node.path):
+        message = f"module '{path}' leads out of the base directory through a symbolic link"
+        help = "copy the file, or allow it with --allow-absolute-paths"
+        checker.error("E-SEC-001", message, node.span, help)
+        checker.unusable_aliases.add(node.bound_name)
+        return
     if not module:
         looked = f"no file {library.file(node.path)}" if library else "no rules path is set"
         known = did_you_mean(path, library.available()) if library else None

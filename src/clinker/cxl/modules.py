@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 
@@ -27,14 +28,25 @@ class Module:
 
 
 class ModuleLibrary:
-    """The modules under a rules directory, each read and parsed at most once."""
+    """The modules under a rules directory, each read and parsed at most once.
 
-    def __init__(self, root: Path) -> None:
+    Links among them may lead anywhere below `bound`; without one, anywhere.
+    """
+
+    def __init__(self, root: Path, bound: Path | None = None) -> None:
         self.root = root
+        self._bound = bound
         self._loaded: dict[tuple[str, ...], Module | None] = {}
 
     def file(self, path: tuple[str, ...]) -> Path:
         return self.root.joinpath(*path).with_suffix(".cxl")
+
+    def leads_out(self, path: tuple[str, ...]) -> bool:
+        """Whether the file of a module is a link to where no module may be read from."""
+        if self._bound is None:
+            return False
+        real = os.path.realpath(self.file(path))
+        return not Path(real).is_relative_to(os.path.realpath(self._bound))
 
     def load(self, path: tuple[str, ...]) -> Module | None:
         """The module `a.b` of `use a.b`; None when its file cannot be read."""
@@ -49,6 +61,8 @@ class ModuleLibrary:
 
     def _read(self, path: tuple[str, ...]) -> Module | None:
         file = self.file(path)
+        if self.leads_out(path):
+            return None
         try:
             data = file.read_bytes()
         except OSError:

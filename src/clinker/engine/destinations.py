@@ -154,14 +154,15 @@ def _target(
     assert isinstance(unit.node, OutputNode)
     config = unit.node.config
     path = render(config.path, _path_values(plan, unit, identity, file))
-    problem = violation(path, plan.options.base_dir, plan.options.allow_absolute_paths)
+    options = plan.options
+    problem = violation(path, options.base_dir, options.allow_absolute_paths, options.root)
     if problem:
         raise RunError(problem.message, Exit.CONFIGURATION, help=problem.help)
     if_exists = config.if_exists
-    if if_exists == "error" and plan.options.force:
+    if if_exists == "error" and options.force:
         if_exists = "overwrite"
     return Target(
-        path=resolve(path, plan.options.base_dir),
+        path=resolve(path, options.base_dir),
         if_exists=if_exists,
         unique_suffix_width=config.unique_suffix_width,
         meta=_meta(plan, unit, identity) if config.write_meta else None,
@@ -182,7 +183,8 @@ def _path_values(
         return replace(values, source_file=_NO_FILE, source_path=_NO_FILE)
     source, number = file
     name = PurePosixPath(source.files[number].name)
-    return replace(values, source_file=name.stem, source_path=str(name.with_suffix("")))
+    inside = PurePosixPath(*(part for part in name.parts if part != ".."))
+    return replace(values, source_file=name.stem, source_path=str(inside.with_suffix("")))
 
 
 def _meta(plan: Plan, unit: Unit, identity: Identity) -> Mapping[str, object]:

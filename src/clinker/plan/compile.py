@@ -26,6 +26,7 @@ from clinker.plan.paths import (
     check_paths,
     check_templates,
     destinations,
+    resolve,
 )
 from clinker.plan.planned import OutputColumn, Planned
 from clinker.plan.ports import check_ports
@@ -38,6 +39,7 @@ from clinker.plan.variables import Registry, declared
 from clinker.plan.watermarks import EventTimes, plan_event_times
 from clinker.plan.windows import Window, plan_windows
 from clinker.plan.wiring import wire
+from clinker.plan.workspace import located
 
 DEFAULT_RULES_PATH = "rules"
 
@@ -85,6 +87,7 @@ class Compiled:
 
 def compile_pipeline(content: bytes, name: str, options: Options) -> Compiled:
     """Compile a pipeline file, reporting everything wrong with it and what it refers to."""
+    options = located(options)
     loaded = load_pipeline(content, options.variables, name)
     found = list(loaded.diagnostics)
     pipeline = loaded.value or loaded.readable
@@ -106,7 +109,7 @@ def compile_pipeline(content: bytes, name: str, options: Options) -> Compiled:
         registry = kept(overlaid(registry, channel, graph))
         found += check_channel(channel, path, expansion.sites)
 
-    bound = bind(graph, registry, ModuleLibrary(_rules_path(pipeline, options)))
+    bound = bind(graph, registry, _modules(pipeline, options))
     found += bound.diagnostics
     found += check_ports(graph, bound.nodes)
     found += check_variable_flow(graph, bound.nodes, registry)
@@ -119,7 +122,7 @@ def compile_pipeline(content: bytes, name: str, options: Options) -> Compiled:
     found += joins.diagnostics
 
     layouts = load_layouts(graph, options)
-    storage = load_storage(options.base_dir)
+    storage = load_storage(options.root)
     found += [*layouts.diagnostics, *storage.diagnostics]
     written = destinations(pipeline, graph, options, channel=channel_name)
     found += check_paths(pipeline, graph, options, channel_name)
@@ -154,7 +157,9 @@ def compile_pipeline(content: bytes, name: str, options: Options) -> Compiled:
     return Compiled(plan, found)
 
 
-def _rules_path(pipeline: Pipeline, options: Options) -> Path:
-    if options.rules_path:
-        return options.rules_path
-    return options.base_dir / (pipeline.pipeline.rules_path or DEFAULT_RULES_PATH)
+def _modules(pipeline: Pipeline, options: Options) -> ModuleLibrary:
+    written = pipeline.pipeline.rules_path or DEFAULT_RULES_PATH
+    rules = options.rules_path or resolve(written, options.base_dir)
+    if options.allow_absolute_paths:
+        return ModuleLibrary(rules)
+    return ModuleLibrary(rules, bound=options.rules_path or options.root)

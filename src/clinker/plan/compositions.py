@@ -28,7 +28,7 @@ from clinker.plan.channels import CallSite, channel_layers
 from clinker.plan.graph import CallScope
 from clinker.plan.options import Options
 from clinker.plan.paths import CODE as UNSAFE
-from clinker.plan.paths import Violation, resolve, violation
+from clinker.plan.paths import Violation, leaves, link_violation, resolve, violation
 from clinker.plan.provenance import Layer, Origin, Parameters, Provenance, layered
 from clinker.plan.variables import SCOPES
 
@@ -70,7 +70,8 @@ class Expansion:
 
 def expand(pipeline: Pipeline, path: Path, options: Options, channel: Channel | None) -> Expansion:
     """Replace composition calls by what they call, all the way down."""
-    expander = _Expander(Files(options.base_dir, options.allow_absolute_paths), channel)
+    files = Files(options.base_dir, (options.root, path.parent), options.allow_absolute_paths)
+    expander = _Expander(files, channel)
     body = expander.body(pipeline.nodes, CallScope(), _Chain(path.parent))
     return Expansion(body, tuple(expander.sites), expander.parameters, expander.diagnostics)
 
@@ -91,20 +92,29 @@ class Files:
     """The composition files of a workspace, each read once."""
 
     root: Path
+    bounds: tuple[Path, ...]
+    """A file has to be below one of these."""
     allow_absolute: bool = False
     _loaded: dict[Path, Loaded[Composition] | OSError] = field(default_factory=dict)
 
     def find(self, use: str, directory: Path) -> list[Path]:
         """The files that `use` may mean in a file of `directory`; raises UnsafePath."""
-        wrong = violation(use, directory, self.allow_absolute)
-        if wrong:
-            raise UnsafePath(wrong)
+        forbidden = None
         for start in (directory, self.root):
-            if (start / use).is_file():
-                return [resolve(use, start)]
+            wrong = violation(use, start, self.allow_absolute, *self.bounds)
+            path = resolve(use, start)
+            if wrong is None and path.is_file():
+                return [path]
+            if start is directory or path.is_file():
+                forbidden = forbidden or wrong
+        if forbidden:
+            raise UnsafePath(forbidden)
         if Path(use).name != use:
             return []
-        return [path for path in self._every_file() if path.name == use]
+        found = [path for path in self._every_file() if path.name == use]
+        if not self.allow_absolute and any(leaves(path, *self.bounds) for path in found):
+            raise UnsafePath(link_violation(use))
+        return found
 
     def _every_file(self) -> Iterator[Path]:
         for folder, folders, names in os.walk(self.root):
@@ -213,10 +223,8 @@ class _Expander:
         try:
             paths = self.files.find(node.use, chain.directory)
         except UnsafePath as unsafe:
-            # The paths of the pipeline file itself are checked all together.
-            if outer.prefix:
-                wrong = unsafe.violation
-                self._report(outer, UNSAFE, wrong.message, at, wrong.help)
+            wrong = unsafe.violation
+            self._report(outer, UNSAFE, wrong.message, at, wrong.help)
             return None
         if len(paths) == 1:
             return paths[0]

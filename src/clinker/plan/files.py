@@ -25,9 +25,20 @@ from clinker.diagnostics.suggest import did_you_mean
 from clinker.frozen import frozen
 from clinker.plan.graph import Graph, Unit
 from clinker.plan.options import Options
-from clinker.plan.paths import CODE, leaves, resolve, violation
+from clinker.plan.paths import (
+    CODE,
+    fixed_part,
+    is_pattern,
+    leaves,
+    link_violation,
+    resolve,
+    violation,
+)
 
 IS_DIRECTORY = "is a directory"
+_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+_EARLIEST = datetime.min.replace(tzinfo=UTC)
+_LATEST = datetime.max.replace(tzinfo=UTC)
 
 # Globs
 
@@ -49,6 +60,12 @@ def compile_glob(pattern: str) -> re.Pattern[str]:
     parts = pattern.split("/")
     for position, part in enumerate(parts):
         is_last = position == len(parts) - 1
+        if part == ".." and is_pattern("/".join(parts[:position])):
+            raise GlobError(
+                "'..' follows a wildcard",
+                "write it before the first wildcard, as in ../data/*.csv",
+                Span(start, start + 2),
+            )
         if part == "**":
             text += ".*" if is_last else "(?:[^/]+/)*"
         else:
@@ -108,10 +125,13 @@ def matches_any(patterns: Sequence[str], path: Path, base_dir: Path) -> bool:
 
 def expand_glob(pattern: str, base_dir: Path) -> Iterator[Path]:
     """Every file a glob matches, in no particular order."""
-    root = Path(PurePosixPath(pattern).anchor) if pattern.startswith("/") else base_dir
-    parts = [part for part in pattern.split("/") if part not in ("", ".")]
-    if parts:
-        yield from _expand(root, parts)
+    fixed = fixed_part(pattern)
+    start = resolve(fixed, base_dir)
+    rest = PurePosixPath(pattern).relative_to(fixed).parts
+    if rest:
+        yield from _expand(start, rest)
+    elif start.is_file():
+        yield start
 
 
 def _expand(directory: Path, parts: Sequence[str]) -> Iterator[Path]:
@@ -185,48 +205,54 @@ class Discovery:
 
 def discover(config: SourceConfig, options: Options, now: datetime) -> Discovery:
     """The files of a source; its patterns are valid."""
-    found, missing = _enumerate(config, options.base_dir)
+    found, missing = _enumerate(config, options)
     outside: list[SourceFile] = []
     if not options.allow_absolute_paths:
-        outside = [file for file in found if leaves(file.path, options.base_dir)]
-        found = [file for file in found if not leaves(file.path, options.base_dir)]
+        inside: list[SourceFile] = []
+        for file in found:
+            (outside if leaves(file.path, options.root) else inside).append(file)
+        found = inside
     kept, dropped = _filter(config, found, options.base_dir, now)
     kept = _take(config, _sort(config, kept))
     return Discovery(tuple(kept), tuple(missing), tuple(outside), dropped)
 
 
-def display_name(path: Path, base_dir: Path) -> str:
-    """A path as users know it: relative to the base directory if it lies below it.
+def display_name(path: Path, base_dir: Path, root: Path | None = None) -> str:
+    """A path as users know it: relative to the base directory if it lies below it or the root.
 
     Bytes of a file's name that are no text are shown as such: `caf\\xe9.csv`.
     """
-    shown = path.relative_to(base_dir) if path.is_relative_to(base_dir) else path
-    return os.fsencode(shown.as_posix()).decode(errors="backslashreplace")
+    if path.is_relative_to(base_dir):
+        path = path.relative_to(base_dir)
+    elif root and path.is_relative_to(root):
+        path = Path(os.path.relpath(path, base_dir))
+    return os.fsencode(path.as_posix()).decode("utf-8", "backslashreplace")
 
 
-def _enumerate(config: SourceConfig, base_dir: Path) -> tuple[list[SourceFile], list[Missing]]:
+def _enumerate(config: SourceConfig, options: Options) -> tuple[list[SourceFile], list[Missing]]:
+    base_dir = options.base_dir
     if config.glob is not None:
-        return _stat_all(expand_glob(config.glob, base_dir), base_dir), []
+        return _stat_all(expand_glob(config.glob, base_dir), options), []
     if config.regex is not None:
         found = _search(config.regex, base_dir, config.files.recursive)
-        return _stat_all(found, base_dir), []
+        return _stat_all(found, options), []
     if config.path is not None:
-        return _literal([(None, config.path)], base_dir)
-    return _literal(list(enumerate(config.paths or ())), base_dir)
+        return _literal([(None, config.path)], options)
+    return _literal(list(enumerate(config.paths or ())), options)
 
 
 def _literal(
-    paths: Sequence[tuple[int | None, str]], base_dir: Path
+    paths: Sequence[tuple[int | None, str]], options: Options
 ) -> tuple[list[SourceFile], list[Missing]]:
     files: list[SourceFile] = []
     missing: list[Missing] = []
     for position, text in paths:
-        path = resolve(text, base_dir)
+        path = resolve(text, options.base_dir)
         reason = _why_unreadable(path)
         if reason:
             missing.append(Missing(text, position, reason))
         else:
-            files += _stat_all([path], base_dir)
+            files += _stat_all([path], options)
     return files, missing
 
 
@@ -260,7 +286,7 @@ def _search(pattern: str, base_dir: Path, recursive: bool) -> Iterator[Path]:
                 yield path
 
 
-def _stat_all(paths: Iterator[Path] | Sequence[Path], base_dir: Path) -> list[SourceFile]:
+def _stat_all(paths: Iterator[Path] | Sequence[Path], options: Options) -> list[SourceFile]:
     """The files that are still there by the time they are looked at."""
     found: list[SourceFile] = []
     for path in paths:
@@ -272,13 +298,21 @@ def _stat_all(paths: Iterator[Path] | Sequence[Path], base_dir: Path) -> list[So
         found.append(
             SourceFile(
                 path,
-                display_name(path, base_dir),
+                display_name(path, options.base_dir, options.root),
                 facts.st_size,
-                datetime.fromtimestamp(facts.st_mtime, UTC),
-                datetime.fromtimestamp(created, UTC),
+                _moment_of(facts.st_mtime),
+                _moment_of(created),
             )
         )
     return found
+
+
+def _moment_of(seconds: float) -> datetime:
+    """A time of the file system, which knows years that Python does not."""
+    try:
+        return _EPOCH + timedelta(seconds=seconds)
+    except OverflowError:
+        return _EARLIEST if seconds < 0 else _LATEST
 
 
 def _filter(
@@ -311,7 +345,7 @@ def _moment(moment: timedelta | datetime | None, now: datetime) -> datetime | No
     try:
         return now - moment
     except OverflowError:
-        return datetime.min.replace(tzinfo=UTC)
+        return _EARLIEST
 
 
 def _sort(config: SourceConfig, files: list[SourceFile]) -> list[SourceFile]:
@@ -388,12 +422,8 @@ def input_problems(
 ) -> Iterator[Diagnostic]:
     """What there is to say about one source's files, as its `on_no_match` asks for."""
     for file in found.outside:
-        yield unit.problem(
-            CODE,
-            f"'{file.name}' leads out of the base directory through a symbolic link",
-            _matcher(config),
-            help="copy the data below the base directory, or allow it with --allow-absolute-paths",
-        )
+        wrong = link_violation(file.name)
+        yield unit.problem(CODE, wrong.message, _matcher(config), help=wrong.help)
     if config.files.on_no_match == "skip":
         return
     for missing in found.missing:
@@ -475,7 +505,8 @@ def load_layouts(graph: Graph, options: Options) -> Layouts:
             by_node[unit.name] = ref.inline
             continue
         path = resolve(ref.path or "", options.base_dir)
-        if violation(ref.path or "", options.base_dir, options.allow_absolute_paths):
+        allow_absolute = options.allow_absolute_paths
+        if violation(ref.path or "", options.base_dir, allow_absolute, options.root):
             continue
         if path not in loaded:
             try:
@@ -483,7 +514,8 @@ def load_layouts(graph: Graph, options: Options) -> Layouts:
             except OSError as problem:
                 diagnostics.append(_unreadable(unit, ref, problem, options.base_dir))
                 continue
-            loaded[path] = load_schema_file(content, display_name(path, options.base_dir))
+            name = display_name(path, options.base_dir, options.root)
+            loaded[path] = load_schema_file(content, name)
             diagnostics += loaded[path].diagnostics
         layout = loaded[path].value
         if layout:

@@ -21,6 +21,9 @@ class Options:
     """Options of a compilation and of the run that may follow; None leaves it to the file."""
 
     base_dir: Path
+    """Where relative paths start."""
+    workspace: Path | None = None
+    """The highest directory that relative paths may reach, if that is not the base directory."""
     channel: Path | None = None
     rules_path: Path | None = None
     allow_absolute_paths: bool = False
@@ -34,3 +37,8 @@ class Options:
     metrics_spool_dir: Path | None = None
     variables: dict[str, str] = field(default_factory=dict)
     """The environment, from which `${NAME}` in the file is replaced."""
+
+    @property
+    def root(self) -> Path:
+        """The directory below which the files of a pipeline are."""
+        return self.workspace or self.base_dir

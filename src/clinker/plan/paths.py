@@ -1,7 +1,8 @@
 """Paths: what a pipeline may read and write, and what its output paths stand for.
 
-Every path is relative to the base directory and stays below it. Absolute paths, and symbolic links
-that lead out of it, need the caller's permission; `..` is never accepted.
+Every path is relative to the base directory and stays below it, or below the workspace it is part
+of: `..` may lead as high as that. Absolute paths, and symbolic links that lead out, need the
+caller's permission.
 """
 
 from __future__ import annotations
@@ -19,6 +20,7 @@ from clinker.config import Model, Pipeline
 from clinker.config.error_handling import SourceDlq
 from clinker.config.nodes import CompositionNode, OutputNode, SourceNode
 from clinker.config.template import Template, Token
+from clinker.cxl.failure import shown
 from clinker.diagnostics import Diagnostic, Label, Location
 from clinker.diagnostics.suggest import did_you_mean
 from clinker.frozen import frozen
@@ -29,7 +31,10 @@ CODE = "E-SEC-001"
 _SEPARATORS = re.compile(r"[/\\]")
 _UNSAFE_IN_NAMES = re.compile(r"[/\\\0]")
 _WILDCARD = re.compile(r"[*?\[]")
-_STAY_BELOW = "paths stay below the base directory; choose a higher one with --base-dir"
+_STAY_BELOW = (
+    "paths stay below the base directory, or below the directory of clinker.toml; "
+    "choose a higher base directory with --base-dir"
+)
 _MOST_DECODINGS = 5
 _HASH_LENGTH = 8
 _DEFAULT_EXTENSION = "dat"
@@ -51,31 +56,49 @@ def resolve(path: str, base_dir: Path) -> Path:
     return Path(os.path.normpath(base_dir / path))
 
 
-def violation(path: str, base_dir: Path, allow_absolute: bool) -> Violation | None:
-    """What forbids the use of a path, if anything does."""
+def violation(path: str, base_dir: Path, allow_absolute: bool, *roots: Path) -> Violation | None:
+    """What forbids the use of a path, if anything does.
+
+    It starts at the base directory and has to stay below one of the roots; without any, below the
+    base directory.
+    """
+    roots = roots or (base_dir,)
     if "\0" in path:
         return Violation("the path contains a NUL character", "remove it")
-    if ".." in _SEPARATORS.split(path):
-        return Violation(f"'{path}' climbs out of its directory with '..'", _STAY_BELOW)
+    if ".." in _SEPARATORS.split(path) and _climbs_out(path, base_dir, roots):
+        return Violation(f"'{shown(path)}' climbs out of its directory with '..'", _STAY_BELOW)
     decoded = _decoded(path)
-    if "\0" in decoded or ".." in _SEPARATORS.split(decoded):
+    if decoded != path and ("\0" in decoded or ".." in _SEPARATORS.split(decoded)):
         return Violation(
-            f"'{path}' hides a '..' or a NUL character behind percent signs",
+            f"'{shown(path)}' hides a '..' or a NUL character behind percent signs",
             "write the path without %-codes",
         )
     if allow_absolute:
         return None
     if is_absolute(path):
         return Violation(
-            f"'{path}' is an absolute path",
+            f"'{shown(path)}' is an absolute path",
             "write it relative to the base directory, or allow it with --allow-absolute-paths",
         )
-    if leaves(resolve(path, base_dir), base_dir):
-        return Violation(
-            f"'{path}' leads out of the base directory through a symbolic link",
-            "copy the data below the base directory, or allow it with --allow-absolute-paths",
-        )
+    if leaves(resolve(path, base_dir), *roots):
+        return link_violation(path)
     return None
+
+
+def link_violation(path: str) -> Violation:
+    """A path whose symbolic links lead to where it may not."""
+    return Violation(
+        f"'{shown(path)}' leads out of the base directory through a symbolic link",
+        "copy the data below the base directory, or allow it with --allow-absolute-paths",
+    )
+
+
+def _climbs_out(path: str, base_dir: Path, roots: Sequence[Path]) -> bool:
+    """Whether `..` leads above all the roots, or is written as only other systems understand it."""
+    if _SEPARATORS.split(path).count("..") > path.split("/").count(".."):
+        return True
+    full = Path(os.path.abspath(resolve(path, base_dir)))  # noqa: PTH100, Path.absolute keeps `..`
+    return not any(full.is_relative_to(root.absolute()) for root in roots)
 
 
 def is_absolute(path: str) -> bool:
@@ -84,9 +107,10 @@ def is_absolute(path: str) -> bool:
     return PurePosixPath(path).is_absolute() or bool(windows.drive or windows.root)
 
 
-def leaves(path: Path, base_dir: Path) -> bool:
-    """Whether a path, all symbolic links followed, is not below the base directory."""
-    return not Path(os.path.realpath(path)).is_relative_to(os.path.realpath(base_dir))
+def leaves(path: Path, *roots: Path) -> bool:
+    """Whether a path, all symbolic links followed, is below none of these directories."""
+    real = Path(os.path.realpath(path))
+    return not any(real.is_relative_to(os.path.realpath(root)) for root in roots)
 
 
 def _decoded(path: str) -> str:
@@ -96,6 +120,11 @@ def _decoded(path: str) -> str:
             break
         path = decoded
     return path
+
+
+def is_pattern(path: str) -> bool:
+    """Whether a path has wildcards."""
+    return _WILDCARD.search(path) is not None
 
 
 def fixed_part(pattern: str) -> str:
@@ -112,7 +141,7 @@ def check_paths(
     found: list[Diagnostic] = []
 
     def check(path: str, place: Location, trail: tuple[Label, ...] = ()) -> None:
-        wrong = violation(path, options.base_dir, options.allow_absolute_paths)
+        wrong = violation(path, options.base_dir, options.allow_absolute_paths, options.root)
         if wrong:
             found.append(Diagnostic(CODE, wrong.message, Label(place), trail, wrong.help))
 
@@ -128,7 +157,8 @@ def check_paths(
             check(rendered, config.at("path"), unit.scope.trail)
             if config.split:
                 name = split_name(config.split.naming, rendered, 1)
-                check(name, config.split.at("naming"), unit.scope.trail)
+                beside = str(PurePosixPath(rendered).parent / name)
+                check(beside, config.split.at("naming"), unit.scope.trail)
     return found
 
 
@@ -141,7 +171,6 @@ def _pipeline_paths(pipeline: Pipeline) -> Iterator[tuple[str, Location]]:
         yield from _given(queue, "path")
     for node in pipeline.nodes:
         if isinstance(node, CompositionNode):
-            yield from _given(node, "use")
             for name, value in node.resources.items():
                 if isinstance(value, str) and "://" not in value:
                     yield value, node.at("resources", name)
@@ -163,10 +192,9 @@ def _unit_paths(unit: Unit) -> Iterator[tuple[str, Location]]:
 
 
 def _glob_paths(pattern: str, place: Location) -> Iterator[tuple[str, Location]]:
-    """What can be judged before the pattern is expanded."""
-    decoded = _decoded(pattern)
-    is_plain = not is_absolute(pattern) and ".." not in _SEPARATORS.split(decoded)
-    yield fixed_part(pattern) if is_plain and "\0" not in decoded else pattern, place
+    """What can be judged before the pattern is expanded: each file is judged once it is found."""
+    is_plain = not is_absolute(pattern) and _decoded(pattern) == pattern and "\0" not in pattern
+    yield fixed_part(pattern) if is_plain else pattern, place
 
 
 def _given(model: Model, field_: str) -> Iterator[tuple[str, Location]]:

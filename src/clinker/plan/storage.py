@@ -22,8 +22,8 @@ from clinker.diagnostics import Diagnostic, Label, Severity
 from clinker.frozen import frozen
 from clinker.plan.files import GlobError, compile_glob, matches_any
 from clinker.plan.paths import CODE, resolve, violation
+from clinker.plan.workspace import FILE
 
-FILE = "clinker.toml"
 HEADROOM = 0.8
 """The share of the disk cap from which a run is warned about."""
 

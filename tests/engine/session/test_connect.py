@@ -30,7 +30,9 @@ with open_session(server) as serving:
     with adopt(serving.spark) as own:
         print(own.spark.range(2).count(), own.facts.engine)
     print(serving.spark.range(2).count(), "still open")
-    settings = SessionSettings(remote=url + "/;user_id=me", batch_size=11, spark_conf={"spark.executor.x": "1"})
+    settings = SessionSettings(
+        remote=url + "/;user_id=me", batch_size=11, spark_conf={"spark.executor.x": "1"}
+    )
     with open_session(settings) as session:
         print(session.facts.engine, session.facts.master == url, session.facts.java)
         spark = session.spark
