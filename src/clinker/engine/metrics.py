@@ -66,8 +66,9 @@ def metrics(
 
 
 def absolute(path: Path) -> str:
-    """A file by a name that holds wherever it is read."""
-    return os.path.abspath(path)  # noqa: PTH100, Path.absolute keeps `..`
+    """A file by a name that holds wherever it is read; bytes that are no text are escaped."""
+    full = os.path.abspath(path)  # noqa: PTH100, Path.absolute keeps `..`
+    return os.fsencode(full).decode("utf-8", "backslashreplace")
 
 
 def timestamp(moment: datetime) -> str:

@@ -2,8 +2,18 @@
 
 from __future__ import annotations
 
+import os
+import shutil
+import signal
+import socket
 import subprocess
 import sys
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
 
 SERVER = """
 import socket
@@ -63,3 +73,77 @@ def test_a_connect_server() -> None:
         "spark-connect",
         "refused: True",
     ]
+
+
+SESSIONS = Path(__file__).parents[3] / "docs" / "running" / "sessions.md"
+SCRIPTS = Path(sys.executable).parent
+PIPELINE = """\
+pipeline: { name: p }
+nodes:
+  - type: source
+    name: s
+    config: { type: csv, path: in.csv, schema: [{ name: id, type: int }] }
+  - { type: transform, name: t, input: s, config: { cxl: "emit next = id + 1" } }
+  - { type: output, name: o, input: t, config: { type: csv, path: out.csv } }
+"""
+
+
+def has_whole_java() -> bool:
+    java = shutil.which("java")
+    if java is None:
+        return False
+    listed = subprocess.run([java, "--list-modules"], capture_output=True, text=True)
+    return "jdk.incubator.vector" in listed.stdout
+
+
+@contextmanager
+def documented_server(directory: Path) -> Iterator[str]:
+    """The server of the documentation, in a directory of its own."""
+    lines = SESSIONS.read_text(encoding="utf-8").splitlines()
+    (command,) = [line for line in lines if " spark-submit --class " in line]
+    with socket.socket() as reserved:
+        reserved.bind(("127.0.0.1", 0))
+        port = reserved.getsockname()[1]
+    given = f"{command} --conf spark.connect.grpc.binding.port={port} --conf spark.ui.enabled=false"
+    environment = {**os.environ, "PATH": f"{SCRIPTS}{os.pathsep}{os.environ['PATH']}"}
+    environment.pop("JAVA_HOME", None)
+    log = directory / "log"
+    with log.open("wb") as to_log:
+        process = subprocess.Popen(
+            ["/bin/sh", "-c", given],
+            cwd=directory,
+            env=environment,
+            stdout=to_log,
+            stderr=to_log,
+            start_new_session=True,
+        )
+    try:
+        deadline = time.monotonic() + 120
+        while f"started at: 127.0.0.1:{port}" not in log.read_text().replace("/", ""):
+            assert process.poll() is None and time.monotonic() < deadline, log.read_text()
+            time.sleep(0.1)
+        yield f"sc://localhost:{port}"
+    finally:
+        os.killpg(process.pid, signal.SIGTERM)
+        process.wait()
+
+
+@pytest.mark.skipif(not has_whole_java(), reason="spark-submit needs a whole JDK")
+def test_a_large_input_of_a_pipeline_that_is_named_by_a_relative_path(tmp_path: Path) -> None:
+    work = tmp_path / "work" / "pipelines"
+    work.mkdir(parents=True)
+    (work / "p.yaml").write_text(PIPELINE)
+    row = f"1,{'x' * 1000}\n"
+    (work / "in.csv").write_text("id,text\n" + row * 5_000)
+    server = tmp_path / "server"
+    server.mkdir()
+    with documented_server(server) as url:
+        done = subprocess.run(
+            [SCRIPTS / "clinker", "run", "pipelines/p.yaml"],
+            cwd=work.parent,
+            env={**os.environ, "CLINKER_REMOTE": url},
+            capture_output=True,
+            text=True,
+        )
+    assert (done.returncode, done.stderr) == (0, "")
+    assert (work / "out.csv").stat().st_size > 5_000_000
