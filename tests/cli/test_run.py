@@ -197,6 +197,30 @@ def test_an_interrupted_run_leaves_nothing(folder: Path, number: signal.Signals)
     assert not [pid for pid in below if is_running(pid)]
 
 
+def test_a_signal_that_python_ignores_ends_the_run_all_the_same(folder: Path) -> None:
+    script = """\
+import os, signal, sys
+from clinker.cli.clinker import main
+from clinker.engine import run
+
+class Finalized:
+    def __del__(self):
+        os.kill(os.getpid(), signal.SIGTERM)
+        sum(range(1000))
+
+def check_limits(*_):  # all is computed by now, and nothing is in place yet
+    Finalized()
+
+run.check_limits = check_limits
+sys.exit(main(["run", "pipeline.yaml"]))
+"""
+    command = [sys.executable, "-c", script]
+    done = subprocess.run(command, cwd=folder, capture_output=True, text=True, timeout=300)
+    assert (done.returncode, done.stdout) == (130, "")
+    assert done.stderr == "interrupted: nothing was written\n"
+    assert files(folder) == ["orders.csv", "pipeline.yaml"]
+
+
 def wait_for_java(parent: int) -> list[int]:
     """The processes below another one, once there are any."""
     deadline = time.monotonic() + 30

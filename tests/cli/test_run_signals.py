@@ -43,6 +43,49 @@ def test_the_first_signal_interrupts(number: signal.Signals) -> None:
     assert process.returncode == 0
 
 
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
+def test_a_signal_while_an_object_is_finalized(number: signal.Signals) -> None:
+    finalized = f"""\
+import os
+class Finalized:
+    def __del__(self):
+        os.kill(os.getpid(), {number})
+        sum(range(1000))
+"""
+    process = started(before="Finalized()", first=finalized)
+    assert process.communicate(timeout=10)[0] == "interrupted\nclean\n"
+
+
+def test_what_else_is_ignored_is_told(capfd: pytest.CaptureFixture[str]) -> None:
+    class Finalized:
+        def __del__(self) -> None:
+            raise ValueError("a defect")
+
+    told: list[object] = []
+    before, sys.unraisablehook = sys.unraisablehook, lambda ignored: told.append(ignored.exc_value)
+    try:
+        with Interruption():
+            Finalized()
+        assert [str(problem) for problem in told] == ["a defect"]
+    finally:
+        sys.unraisablehook = before
+
+
+def test_a_signal_that_somebody_swallows_is_remembered() -> None:
+    swallowing = """\
+try:
+            os.kill(os.getpid(), 15)
+            time.sleep(1)
+        except BaseException:
+            pass
+        print("ready", flush=True)
+        time.sleep(0.5)
+        interruption.check()
+"""
+    process = started(before=swallowing, first="import os\n")
+    assert process.communicate(timeout=10)[0] == "interrupted\nclean\n"
+
+
 def test_the_second_signal_ends_the_process_at_once() -> None:
     process = started(cleanup="time.sleep(20)")
     process.send_signal(signal.SIGINT)

@@ -60,6 +60,7 @@ class Log:
             self._write(level, _message(text, node, fields))
 
     def publishing(self) -> None:
+        self._interruption.check()
         self.is_publishing = True
         self._interruption.too_late()
 

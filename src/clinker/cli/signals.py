@@ -14,6 +14,7 @@ from clinker.cli.command import INTERRUPTED
 _ENDING = [
     getattr(signal, name) for name in ("SIGINT", "SIGTERM", "SIGHUP") if hasattr(signal, name)
 ]
+_REPEAT_SECONDS = 0.02
 _SHOW_CURSOR = b"\x1b[?25h"
 
 
@@ -22,6 +23,8 @@ class Interrupted(KeyboardInterrupt):
 
     It is raised wherever the main thread happens to be, also inside of calls into Spark, whose
     libraries let a KeyboardInterrupt through and would take any `Exception` for one of their own.
+    Python ignores it where an object is being finalized, as those of Spark often are; there it is
+    raised again a moment later.
     """
 
 
@@ -31,10 +34,13 @@ class Interruption:
     def __init__(self) -> None:
         self._received = 0
         self._is_too_late = False
+        self._is_repeated = False
         self._before: dict[int, Any] = {}
+        self._tell_ignored = sys.unraisablehook
 
     def __enter__(self) -> Interruption:
         if threading.current_thread() is threading.main_thread():
+            self._tell_ignored, sys.unraisablehook = sys.unraisablehook, self._repeat_ignored
             for number in _ENDING:
                 self._install(number)
             if hasattr(signal, "SIGPIPE"):
@@ -48,12 +54,18 @@ class Interruption:
             return  # nohup
         self._before[number] = signal.signal(number, self._receive)
 
+    def check(self) -> None:
+        """Raise `Interrupted` if a signal was received, whatever has become of it since."""
+        if self._received:
+            raise Interrupted
+
     def too_late(self) -> None:
         """From here on the run is finished rather than cancelled."""
         self._is_too_late = True
 
     def _receive(self, number: int, frame: FrameType | None) -> None:
-        self._received += 1
+        is_repeated, self._is_repeated = self._is_repeated, False
+        self._received += not is_repeated
         if self._received > 1:
             if sys.stderr.isatty():
                 os.write(sys.stderr.fileno(), _SHOW_CURSOR)
@@ -61,6 +73,18 @@ class Interruption:
             os._exit(INTERRUPTED)
         if not self._is_too_late:
             raise Interrupted
+
+    def _repeat_ignored(self, ignored: sys.UnraisableHookArgs) -> None:
+        if isinstance(ignored.exc_value, Interrupted):
+            threading.Timer(_REPEAT_SECONDS, self._repeat).start()
+        else:
+            self._tell_ignored(ignored)
+
+    def _repeat(self) -> None:
+        self._is_repeated = True
+        main = threading.main_thread().ident
+        assert main is not None
+        signal.pthread_kill(main, signal.SIGINT)
 
     def __exit__(
         self,
@@ -70,3 +94,5 @@ class Interruption:
     ) -> None:
         for number, before in self._before.items():
             signal.signal(number, before)
+        if self._before:
+            sys.unraisablehook = self._tell_ignored

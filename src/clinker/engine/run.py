@@ -261,6 +261,7 @@ class _Run:
             stage_files(self.plan, rejected, self.inputs, self.publication)
         for source in self.inputs:
             source.check_unchanged()
+        session.check()
         self.observer.publishing()
         published = self.publication.commit()
         total = self._total

@@ -107,6 +107,11 @@ class Session:
         if callable(handler):
             handler(number, frame)
 
+    def check(self) -> None:
+        """Raise `KeyboardInterrupt` if a signal was answered, whatever has become of it since."""
+        if self._interrupted:
+            raise KeyboardInterrupt
+
     def _keep_cancelling(self) -> None:
         while not self._stopped.is_set():
             _cancel(self.spark)
