@@ -74,7 +74,6 @@ class Rejection:
     row: int | None
     stage: str
     reason: Reason
-    origin: str
 
 
 @dataclass(frozen=True)
@@ -107,5 +106,5 @@ def collected(building: Building, flow: Flow) -> Collected:
             assert row is None or isinstance(row, int)
             reason = building.stages.reason(number, str(reject["inputs"]))
             stage = building.stages[number].node
-            rejected.append(Rejection(row, stage, reason, str(reject["origin"])))
+            rejected.append(Rejection(row, stage, reason))
     return Collected(records, rejected, demands)

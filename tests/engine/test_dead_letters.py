@@ -297,12 +297,12 @@ def test_a_record_is_rejected_once_by_each_node(workplace: Workplace) -> None:
     _, *found = rows_of(workplace, "rejected.csv")
     assert [(row[4], row[5]) for row in found] == [
         ("1", "a"),
+        ("2", "few"),  # a group stands where its first record does
         ("4", "a"),
         ("5", "b"),
         ("6", "rows"),
         ("7", "a"),
         ("10", "a"),
-        ("", "few"),
     ]
     assert workplace.read("few.csv") == "g,n\n2,4\n0,4\n"
     assert workplace.read("pairs.csv").split() == ["id", "1", "2", "4", "7", "8"]
@@ -365,7 +365,10 @@ STEPS = """
             "aggregate",
             "group_by: [text], cxl: 'emit x = count(*) emit total = sum(10 / n)'",
             "step",
-            ["expression: emit total = sum(10 / n)", "record: {n: 0, text: two\\nlines}"],
+            [
+                "expression: emit total = sum(10 / n)",
+                "record: {id: 2, n: 0, text: two\\nlines}",
+            ],
         ),
         (
             "aggregate",
@@ -452,6 +455,180 @@ def test_no_file_without_letters(workplace: Workplace) -> None:
     ran = workplace.run(handled("continue", "path: rejected.csv"))
     assert ran.code == 0
     assert "rejected.csv" not in workplace.files()
+
+
+# What records and groups show of themselves
+
+
+@pytest.mark.usefixtures("either_way")
+def test_fields_are_shown_as_they_are_written(workplace: Workplace) -> None:
+    rows = (
+        "id,amount,day,name,note\n"
+        '007,1.50,01.02.2024,"a ""b""",x\n'
+        "+8, 2.50 ,02.02.2024,,y\n"
+        '9,1e3,31.12.2024,"two\nlines",\n'
+    )
+    things = """\
+{"id": "007", "size": {"x": 1.50, "y": [true]}, "day": "01.02.2024", "more": "3.0"}
+{"id": 8.0, "day": null, "size": {}}
+"""
+    workplace.write(rows_csv=rows, things_json=things)
+    ran = workplace.run(
+        """
+        pipeline: { name: p, date_formats: ["%d.%m.%Y"], concurrency: { chunk_size: 30 } }
+        nodes:
+          - type: source
+            name: rows
+            config:
+              type: csv
+              path: rows.csv
+              schema: { id: int, amount: float, day: date, name: string }
+          - type: source
+            name: things
+            config: { type: json, path: things.json, schema: { id: int, size.x: float, day: date } }
+          - type: transform
+            name: failing
+            input: rows
+            config: { cxl: "emit id = 1  emit x = amount / 0.0" }
+          - type: transform
+            name: refused
+            input: things
+            config:
+              cxl: "emit day = day.add_days(1)"
+              validations: [{ check: "id == 9", name: nine }]
+          - { type: output, name: o, input: failing, config: { type: csv, path: o.csv } }
+          - { type: output, name: p, input: refused, config: { type: csv, path: p.csv } }
+        error_handling:
+          strategy: continue
+          dlq: { path: rejected.csv, include_reason: false }
+        """
+    )
+    assert ran.code == 2
+    assert [row[3:6] + row[8:] for row in rows_of(workplace, "rejected.csv")] == [
+        [
+            *(f"_cxl_dlq_{name}" for name in ("source_name", "source_row", "stage")),
+            *("id", "amount", "day", "name", "size.x", "note", "size", "more"),
+        ],
+        ["rows", "1", "failing", "007", "1.50", "01.02.2024", 'a "b"', "", "x", "", ""],
+        ["rows", "2", "rows", "+8", " 2.50 ", "02.02.2024", "", "", "y", "", ""],
+        ["rows", "3", "failing", "9", "1e3", "31.12.2024", "two\nlines", "", "", "", ""],
+        ["things", "1", "refused", "007", "", "01.02.2024", "", "1.5", "", '{"y":[true]}', "3.0"],
+        ["things", "2", "refused", "8", "", "", "", "", "", "", ""],
+    ]
+
+
+GROUPED = """
+    pipeline: { name: p }
+    nodes:
+      - type: source
+        name: one
+        config: { type: csv, paths: [one.csv, more.csv], schema: { g: string, n: int } }
+      - type: source
+        name: two
+        config: { type: csv, path: two.csv, schema: { g: string, n: int } }
+      - { type: merge, name: both, inputs: [two, one] }
+      - type: aggregate
+        name: sums
+        input: INPUT
+        config: { group_by: [g], cxl: "emit total = sum(n)  emit rows = count(*)" }
+      - type: transform
+        name: shares
+        input: sums
+        config:
+          cxl: "emit total = 100 / total"
+          validations: [{ check: "rows > 1", name: several }]
+      - { type: output, name: o, input: shares, config: { type: csv, path: o.csv } }
+    error_handling: { strategy: continue, dlq: { path: rejected.csv } }
+"""
+
+
+@pytest.mark.usefixtures("either_way")
+def test_a_rejected_group_shows_its_own_fields(workplace: Workplace) -> None:
+    workplace.write(one_csv="g,n\na,1\nb,-5\na,2\n", more_csv="g,n\nc,3\nb,5\n", two_csv="g,n\n")
+    ran = workplace.run(GROUPED.replace("INPUT", "one"))
+    assert (ran.code, workplace.read("o.csv")) == (2, "g,total,rows\na,33,2\n")
+    header, *found = rows_of(workplace, "rejected.csv")
+    assert header[12:] == ["g", "n", "total", "rows"]
+    assert [row[2:6] + row[7:10] + row[12:] for row in found] == [
+        [
+            *("one.csv", "one", "2", "shares", "", "type_coercion_failure", "division by zero"),
+            *("b", "", "0", "2"),
+        ],
+        [
+            *("more.csv", "one", "1", "shares", "several", "validation_failure"),
+            *("validation 'several' failed", "c", "", "3", "1"),
+        ],
+    ]
+    # Their records were not rejected.
+    assert report_numbers(ran)[2:] == (1, 2)
+    assert ran.report
+    assert ran.report.counts.total == ran.report.counts.ok == 5
+
+
+@pytest.mark.usefixtures("either_way")
+def test_a_group_of_several_sources(workplace: Workplace) -> None:
+    workplace.write(one_csv="g,n\na,1\n", more_csv="g,n\nb,3\nc,1\n", two_csv="g,n\nb,-3\nc,1\n")
+    dlq = "dlq: { path: rejected.csv, per_source: { two: { path: two_rejected.csv } } }"
+    pipeline = GROUPED.replace("dlq: { path: rejected.csv }", dlq)
+    ran = workplace.run(pipeline.replace("INPUT", "both"))
+    assert (ran.code, workplace.read("o.csv")) == (2, "g,total,rows\nc,50,2\n")
+    _, *found = rows_of(workplace, "rejected.csv")
+    assert [row[2:6] + row[12:] for row in found] == [
+        ["one.csv", "<merged>", "1", "shares", "a", "", "1", "1"],
+        ["two.csv", "<merged>", "1", "shares", "b", "", "0", "2"],
+    ]
+
+
+@pytest.mark.usefixtures("either_way")
+def test_groups_of_groups(workplace: Workplace) -> None:
+    workplace.write(one_csv="g,n\na,1\nb,2\n\na,2\n", more_csv="odd,most,bad\n1,1,1\n1,03,1\n")
+    ran = workplace.run(
+        """
+        pipeline: { name: p }
+        nodes:
+          - type: source
+            name: one
+            config: { type: csv, path: one.csv, schema: { g: string, n: int } }
+          - type: aggregate
+            name: sums
+            input: one
+            config: { group_by: [g], cxl: "emit total = sum(n)" }
+          - type: transform
+            name: odd
+            input: sums
+            config: { cxl: "emit odd = total % 2" }
+          - type: aggregate
+            name: again
+            input: odd
+            config:
+              group_by: [odd]
+              cxl: "emit most = max(total)  emit bad = 1 / (most - 2)"
+          - type: source
+            name: more
+            config: { type: csv, path: more.csv, schema: { odd: int, most: int, bad: int } }
+          - { type: merge, name: all, inputs: [again, more] }
+          - { type: transform, name: last, input: all, config: { cxl: "emit x = 1 / (most - 3)" } }
+          - { type: output, name: o, input: last, config: { type: csv, path: o.csv } }
+        error_handling: { strategy: continue, dlq: { path: rejected.csv, include_reason: false } }
+        """
+    )
+    assert (ran.code, workplace.read("o.csv")) == (2, "odd,most,bad,x\n1,1,1,0\n")
+    header, *found = rows_of(workplace, "rejected.csv")
+    assert header[8:] == ["g", "n", "odd", "most", "bad"]
+    assert [row[2:6] + row[8:] for row in found] == [
+        ["one.csv", "one", "1", "last", "", "", "1", "3", "1"],
+        ["one.csv", "one", "2", "again", "", "", "0", "2", ""],
+        ["more.csv", "more", "2", "last", "", "", "1", "03", "1"],
+    ]
+
+
+def test_a_group_of_nothing(workplace: Workplace) -> None:
+    workplace.write(one_csv="g,n\n", more_csv="g,n\n", two_csv="g,n\n")
+    without_keys = GROUPED.replace("group_by: [g], ", "")
+    ran = workplace.run(without_keys.replace("INPUT", "one").replace("sum(n)", "count(*)"))
+    assert ran.code == 2
+    _, letter = rows_of(workplace, "rejected.csv")
+    assert letter[2:6] + letter[12:] == ["", "one", "", "shares", "", "", "0", "0"]
 
 
 # Limits
@@ -691,9 +868,10 @@ def test_sums_that_overflow(workplace: Workplace) -> None:
         """
     )
     assert (ran.code, workplace.read("out.csv")) == (2, "g,total\nb,1\n")
-    _, letter = rows_of(workplace, "rejected.csv")
-    # No single record is to blame.
-    assert letter[2:9] == ["", "", "", "sums", "", "", "aggregate_finalize"]
-    assert letter[9:] == ["group g = 'a': integer overflow in sum", "total", "", "", ""]
-    # So none is missing among those that went well.
+    header, letter = rows_of(workplace, "rejected.csv")
+    # The group is named by its first record, and shows what it has.
+    assert letter[2:9] == ["one.csv", "one", "1", "sums", "", "", "aggregate_finalize"]
+    assert letter[9:12] == ["group g = 'a': integer overflow in sum", "total", ""]
+    assert (header[12:], letter[12:]) == (["g", "n", "total"], ["a", "", ""])
+    # No single record is to blame, so none is missing among those that went well.
     assert report_numbers(ran) == (3, 3, 1, 1)

@@ -21,7 +21,7 @@ from clinker.cxl.evaluate import Surroundings
 from clinker.cxl.failure import FailureKind
 from clinker.cxl.grouping import aggregate_calls
 from clinker.cxl.sql import Operand, Sql
-from clinker.cxl.types import ANY, INT, Kind, Type
+from clinker.cxl.types import ANY, BOOL, INT, Kind, Type
 from clinker.engine.aggregate_reasons import EXAMPLE_KINDS, group_explainer, record_explainer
 from clinker.engine.building import Building, computed, recast
 from clinker.engine.carried import carried_sql
@@ -36,13 +36,25 @@ from clinker.engine.expressions.conditions import either
 from clinker.engine.expressions.frames import with_layers
 from clinker.engine.expressions.representation import is_of_kind
 from clinker.engine.expressions.rows import compile_row_program
-from clinker.engine.flow import POSITION, REJECT, SOURCE, Flow, quoted, selection
+from clinker.engine.flow import (
+    FIRST_POSITION,
+    FIRST_SOURCE,
+    IS_MERGED,
+    POSITION,
+    REJECT,
+    SOURCE,
+    Flow,
+    origin_column,
+    quoted,
+    selection,
+)
 from clinker.engine.identity import identity_sql
 from clinker.engine.partials import Partials, wrong_kind
 from clinker.engine.rejecting import (
     NO_REJECT,
     demand_sql,
     inputs_sql,
+    mark_sql,
     nan_sql,
     read_expressions,
     reads_of,
@@ -150,11 +162,17 @@ class _Aggregation:
     def _carried(self) -> list[str]:
         """The columns that records keep: what time windows and rejected records need."""
         flow = self.flow
-        carried = [SOURCE, POSITION, *flow.order]
+        carried = [SOURCE, POSITION, *flow.order, *self._places()]
         if self.has_windows:
-            carried += [TIME, WATERMARK, ARRIVED, *(column for column, _ in flow.origin.values())]
+            carried += [TIME, WATERMARK, ARRIVED]
             carried += (name for name in flow.hidden if name != REJECT)
         return list(dict.fromkeys(carried))
+
+    def _places(self) -> list[str]:
+        """The columns that tell where groups of which groups are made come from."""
+        if not self.flow.has_groups:
+            return []
+        return [self.flow.origin[name][0] for name in (FIRST_SOURCE, FIRST_POSITION)]
 
     def _arguments(self) -> Iterator[tuple[typed.Aggregate, int, typed.Expr]]:
         for call in self.calls:
@@ -185,8 +203,10 @@ class _Aggregation:
         results = self._results(partials)
         compiler.results = {call: Sql(sql.text, sql.fails) for call, sql in results.items()}
         how_failed = self._how_failed(partials, results)
+        place = self._first_place(records, partials, first)
         groups = self._grouped(records, partials)
-        columns, fails = self._emitted(compiler, shown)
+        columns, failures = self._emitted(compiler, shown)
+        fails = either(*failures.values())
         order_columns = _order_columns(first, order)
         hidden = {SOURCE: "cast(null as int)", POSITION: "cast(null as bigint)"}
         asides: dict[str, str] = {}
@@ -202,7 +222,12 @@ class _Aggregation:
             read += [(sql.text, call.type) for call, sql in results.items()]
             read += [(text, INT) for text in how_failed]
             read += [(quoted(WINDOW), INT)] if self.has_windows else []
-            mark = self._group_reject(fails, read)
+            origin = [
+                (name, _unless(failures.get(name), columns[name]), type_)
+                for name, type_ in self.planned.row.columns.items()
+            ]
+            origin += [(name, text, type_) for name, (text, type_) in place.items()]
+            mark = self._group_reject(fails, read, carried_sql(origin))
         if needs_wide:
             wide = demand_sql(Demand.WIDE_SUMS)
             mark = f"if(({' or '.join(needs_wide)}) <=> true, {wide}, {mark or NO_REJECT})"
@@ -211,6 +236,9 @@ class _Aggregation:
             mark = f"coalesce({own}, {mark})" if mark else own
         if mark:
             hidden[REJECT] = mark
+        hidden |= {origin_column(name): text for name, (text, _) in place.items()}
+        origins = {name: (name, type_) for name, type_ in self.planned.row.columns.items()}
+        origins |= {name: (origin_column(name), type_) for name, (_, type_) in place.items()}
         every = [*columns.items(), *hidden.items(), *order_columns.items(), *asides.items()]
         return Flow(
             frame=computed(groups, compiler.scope, every),
@@ -220,9 +248,33 @@ class _Aggregation:
             aside=tuple(asides),
             sources=records.sources,
             is_small=records.is_small,
+            origin=origins,
             has_rejects=mark is not None,
             borders=() if self.has_windows else records.borders,
         )
+
+    def _first_place(
+        self, records: Flow, partials: Partials, first: str
+    ) -> dict[str, tuple[str, Type]]:
+        """Where the first record of a group comes from; of a group of groups, that of its first."""
+        sources = records.sources
+        number = list(self.building.system.files).index(sources[0])
+        is_merged = literal(len(sources) > 1, BOOL)
+        if len(sources) == 1 and not records.has_groups and records.kept_order == (POSITION,):
+            source, position = literal(number, INT), first
+        else:
+            found = [quoted(name) for name in (SOURCE, POSITION)]
+            if records.has_groups:
+                own = map(quoted, self._places())
+                found = [f"ifnull({a}, {b})" for a, b in zip(found, own, strict=True)]
+            order = _one(partials.order)
+            source, position = (partials.name(f"min_by({text}, {order})") for text in found)
+            source = f"ifnull({source}, {number})"
+        return {
+            FIRST_SOURCE: (source, INT),
+            FIRST_POSITION: (position, INT.nullable()),
+            IS_MERGED: (is_merged, BOOL),
+        }
 
     def _results(self, partials: Partials) -> dict[typed.Aggregate, AggregateSql]:
         """The SQL of every call, over the partial results of a group."""
@@ -275,22 +327,23 @@ class _Aggregation:
 
     def _emitted(
         self, compiler: Compiler, keys: Mapping[str, str]
-    ) -> tuple[dict[str, str], str | None]:
-        """The columns of the records that groups become, and where there is none."""
+    ) -> tuple[dict[str, str], dict[str, str | None]]:
+        """The columns of the records that groups become, and where they cannot be computed."""
         wanted = self.planned.row.columns
         columns = {
             key.name: recast(compiler.scope, keys[key.name], key.type, wanted[key.name])
             for key in self.keys
             if not any(emit.name == key.name for emit in self.emits)
         }
-        failures: list[str | None] = []
+        failures: dict[str, str | None] = {}
         for emit in self.emits:
             operand, fails = compiler.operand(emit.value)
             compiler.symbols[emit.symbol] = operand.text
             own = emit.value.type
             columns[emit.name] = recast(compiler.scope, operand.text, own, wanted[emit.name])
-            failures += fails, nan_sql(operand.text, own)
-        return {name: columns[name] for name in wanted}, either(*failures)
+            failed = (failures.get(emit.name), fails, nan_sql(operand.text, own))
+            failures[emit.name] = either(*failed)
+        return {name: columns[name] for name in wanted}, failures
 
     def _surroundings(self) -> Surroundings:
         """What the interpreter needs to compute the emits again."""
@@ -298,15 +351,19 @@ class _Aggregation:
         count = self.building.system.of_group(self.unit, self.flow, SOURCE_COUNT)
         return replace(known, system={**known.system, SOURCE_COUNT: count})
 
-    def _group_reject(self, fails: str, read: Sequence[tuple[str, Type]]) -> str:
+    def _group_reject(self, fails: str, read: Sequence[tuple[str, Type]], origin: str) -> str:
         known = self._surroundings()
         names = [key.name for key in self.keys]
         explain = group_explainer(self.emits, names, self.calls, known)
         stage = self.building.stage(self.unit, explain)
-        nowhere = replace(self.flow, origin={}, widened=(), has_widened_map=False)
         inputs = carried_sql((str(place), *given) for place, given in enumerate(read))
-        reject = reject_sql(nowhere, stage, inputs)
+        reject = mark_sql(stage, inputs, origin)
         return f"if(({fails}) <=> true, {reject}, {NO_REJECT})"
+
+
+def _unless(fails: str | None, text: str) -> str:
+    """A value, or null where it could not be computed."""
+    return f"if(({fails}) <=> true, null, {text})" if fails else text
 
 
 def _shown(partials: Partials, key: _Key, first: str) -> str:

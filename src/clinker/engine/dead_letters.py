@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from functools import cached_property, lru_cache
+from itertools import groupby
+from operator import itemgetter
 from pathlib import Path
 from typing import Any
 
@@ -19,11 +21,19 @@ from clinker.cxl.failure import shown
 from clinker.cxl.tagged import decode
 from clinker.cxl.values import Value, text_of
 from clinker.diagnostics import Diagnostic, Label, Location
-from clinker.engine.carried import carried_leaves, is_carried
+from clinker.engine.carried import carried_leaves
 from clinker.engine.destinations import dead_letter_target
-from clinker.engine.flow import FILE_SHIFT, POSITION, SOURCE, WIDENED
+from clinker.engine.flow import (
+    FILE_SHIFT,
+    FIRST_POSITION,
+    FIRST_SOURCE,
+    IS_MERGED,
+    POSITION,
+    SOURCE,
+)
 from clinker.engine.inputs import SourceInput
 from clinker.engine.observer import Observer
+from clinker.engine.origins import NO_POSITION, ROW_MASK, Places, typed_fields, with_origins
 from clinker.engine.reject_texts import REJECTS
 from clinker.engine.report import Counts, Exit, RunError
 from clinker.engine.stages import Demand, Reason, RunAgain, Stage, Stages
@@ -41,9 +51,10 @@ from clinker.plan.dead_letters import Limit
 from clinker.plan.planned import Planned, PlannedAggregate, PlannedCombine, PlannedTransform
 
 LATE_RECORD = "late_record"
-_ROW_MASK = (1 << FILE_SHIFT) - 1
-_NOWHERE = ""
-"""The source of what no single record is to blame for, such as a group."""
+MERGED = "<merged>"
+"""The source that is named for a group of records of several."""
+_IS_GROUP, _IS_MERGED = "$is_group", "$is_merged"
+_PLACED = pa.schema([*REJECTS, (_IS_GROUP, pa.bool_()), (_IS_MERGED, pa.bool_())])
 _REMEMBERED = 1 << 14
 """How many explanations are kept, for records that were rejected alike."""
 
@@ -53,10 +64,13 @@ class Rejected:
     """All rejected records of a run, in the order of sources, files and rows."""
 
     letters: DeadLetters
+    """Those of records that a source has read are without their fields; see `whole_letters`."""
+    places: Places
     is_fatal: Sequence[bool]
     """For each letter, whether its stage ends the run under every strategy."""
     locations: Sequence[Location | None]
     """For each letter, where in the pipeline something could not be computed."""
+    inputs: Sequence[SourceInput]
 
     @property
     def records(self) -> int:
@@ -65,11 +79,13 @@ class Rejected:
 
     @cached_property
     def records_by_source(self) -> Mapping[str, int]:
-        places = self.letters.columns.select(["source_name", "source_file", "source_row"])
-        plain = places.cast(pa.schema([(n, pa.string()) for n in places.column_names]))
-        plain = plain.filter(pc.not_equal(plain["source_name"], _NOWHERE))
-        records = plain.group_by(plain.column_names, use_threads=False).aggregate([])
-        return _value_counts(records["source_name"])
+        is_record = ~self.places.is_group
+        records = pa.table(
+            [self.places.sources[is_record], self.places.positions[is_record]], [SOURCE, POSITION]
+        )
+        distinct = records.group_by([SOURCE, POSITION], use_threads=False).aggregate([])
+        counts = np.bincount(distinct[SOURCE], minlength=len(self.inputs)).tolist()
+        return {source.name: count for source, count in zip(self.inputs, counts, strict=True)}
 
     @property
     def by_source(self) -> Mapping[str, int]:
@@ -83,6 +99,29 @@ class Rejected:
         """How often each value of a column occurs, in the order of their first letters."""
         return _value_counts(self.letters.columns[column].cast(pa.string()))
 
+    def whole_letters(self, chosen: Sequence[int] | None = None) -> DeadLetters:
+        """All letters, or those chosen, with the fields of their records."""
+        columns, places = self.letters.columns, self.places
+        if chosen is not None:
+            columns, places = columns.take(pa.array(chosen, pa.int64())), places.take(chosen)
+        origins = with_origins(columns["origin"], places, self.inputs)
+        return DeadLetters(columns.set_column(columns.num_columns - 1, "origin", origins))
+
+    def values(
+        self, chosen: Sequence[int], names: Collection[str]
+    ) -> Iterator[Mapping[str, Value]]:
+        """The values of some fields of chosen records, as their sources deliver them."""
+        if not names:
+            yield from ({} for _ in chosen)
+            return
+        places = self.places.take(chosen)
+        sources = iter(np.where(places.is_group, -1, places.sources).tolist())
+        for batch in self.whole_letters(chosen).batches():
+            records = zip(sources, batch["origin"].to_pylist(), strict=False)
+            for number, some in groupby(records, itemgetter(0)):
+                origins = [origin for _, origin in some]
+                yield from typed_fields(origins, None if number < 0 else self.inputs[number], names)
+
 
 def _value_counts(values: pa.ChunkedArray) -> Mapping[str, int]:
     return {count["values"]: count["counts"] for count in pc.value_counts(values).to_pylist()}
@@ -92,25 +131,27 @@ def explained(
     tables: Sequence[pa.Table], stages: Stages, inputs: Sequence[SourceInput]
 ) -> Rejected:
     """The rejected records with their reasons."""
-    table = _in_order(tables)
+    table = pa.concat_tables([REJECTS.empty_table(), *tables])
     for demand in Demand:
         if pc.index(table["stage"], demand).as_py() >= 0:
             raise RunAgain(demand)
+    table = _in_order(_placed(table))
     causes = _Causes(stages)
     which: list[int] = []
-    origins: list[pa.Array] = []
     for batch in in_pieces(table):
         which += map(causes.number, batch["stage"].to_pylist(), batch["inputs"].to_pylist())
-        origins.append(pa.array(map(_source_fields, batch["origin"].to_pylist()), pa.string()))
+    places = Places(*(np.asarray(table[n]) for n in (SOURCE, POSITION, _IS_GROUP, _IS_MERGED)))
     columns = {
-        **_places(table, inputs),
+        **_shown_places(places, inputs),
         **{name: _repeated(which, values) for name, values in causes.columns().items()},
-        "origin": pa.chunked_array(origins, pa.string()),
+        "origin": table["origin"],
     }
     fatal = [stage.is_fatal for stage, _ in causes.found]
     locations = [reason.location for _, reason in causes.found]
     letters = DeadLetters(pa.table(columns).select(DeadLetter._fields))
-    return Rejected(letters, [fatal[n] for n in which], [locations[n] for n in which])
+    return Rejected(
+        letters, places, [fatal[n] for n in which], [locations[n] for n in which], inputs
+    )
 
 
 class _Causes:
@@ -144,18 +185,18 @@ class _Causes:
         return self._numbers.setdefault(cause, len(self._numbers))
 
 
-def _places(table: pa.Table, inputs: Sequence[SourceInput]) -> dict[str, pa.Array]:
-    """Where the records stand; those of groups stand nowhere."""
-    sources = np.asarray(table[SOURCE].fill_null(len(inputs)))
-    positions = np.asarray(table[POSITION].fill_null(0))
-    is_nowhere = sources == len(inputs)
+def _shown_places(places: Places, inputs: Sequence[SourceInput]) -> dict[str, pa.Array]:
+    """Where the records stand, as dead letters show it."""
+    has_row = places.positions != NO_POSITION
+    positions = np.where(has_row, places.positions, 0)
     files = [file.name for source in inputs for file in source.files]
     first_files = np.cumsum([0, *(len(source.files) for source in inputs)])
-    file_numbers = first_files[sources] + (positions >> FILE_SHIFT)
+    file_numbers = first_files[places.sources] + (positions >> FILE_SHIFT)
+    names = np.where(places.is_merged, len(inputs), places.sources)
     return {
-        "source_file": _repeated(np.where(is_nowhere, len(files), file_numbers), [*files, ""]),
-        "source_name": _repeated(sources, [*(source.name for source in inputs), _NOWHERE]),
-        "source_row": pa.array(positions & _ROW_MASK, mask=is_nowhere),
+        "source_file": _repeated(np.where(has_row, file_numbers, len(files)), [*files, ""]),
+        "source_name": _repeated(names, [*(source.name for source in inputs), MERGED]),
+        "source_row": pa.array(positions & ROW_MASK, mask=~has_row),
     }
 
 
@@ -165,19 +206,37 @@ def _repeated(which: Any, values: Sequence[str]) -> pa.Array:
     )
 
 
-def _source_fields(origin: str | None) -> str | None:
-    """The fields of a record as its source read them, as a tagged map."""
-    if origin is None or not is_carried(origin):
-        return origin
-    fields = carried_leaves(origin)
-    widened = fields.pop(WIDENED, None) or {}
-    return orjson.dumps({**fields, **widened}).decode()
+def _placed(rejects: pa.Table) -> pa.Table:
+    """Rejects of which each has a place: groups that of their first record, which they carry."""
+    is_group = rejects[SOURCE].is_null()
+    records = rejects.filter(pc.invert(is_group))
+    no = pa.repeat(False, len(records))
+    placed = [*records.columns, no, no]
+    groups = map(_placed_groups, in_pieces(rejects.filter(is_group)))
+    return pa.concat_tables([pa.table(placed, schema=_PLACED), *groups])
 
 
-def _in_order(tables: Sequence[pa.Table]) -> pa.Table:
-    table = pa.concat_tables([REJECTS.empty_table(), *tables])
-    keys = [(name, "ascending") for name in (SOURCE, POSITION, "stage", "inputs")]
-    return table.take(pc.sort_indices(table, keys))
+def _placed_groups(groups: pa.RecordBatch) -> pa.Table:
+    origins = [carried_leaves(text) for text in groups["origin"].to_pylist()]
+    sources, positions, is_merged = (
+        [origin.pop(name) for origin in origins]
+        for name in (FIRST_SOURCE, FIRST_POSITION, IS_MERGED)
+    )
+    placed = {
+        SOURCE: sources,
+        POSITION: [NO_POSITION if position is None else position for position in positions],
+        "stage": groups["stage"],
+        "inputs": groups["inputs"],
+        "origin": [orjson.dumps(origin).decode() for origin in origins],
+        _IS_GROUP: pa.repeat(True, len(groups)),
+        _IS_MERGED: is_merged,
+    }
+    return pa.table(placed, schema=_PLACED)
+
+
+def _in_order(table: pa.Table) -> pa.Table:
+    keys = (_IS_MERGED, SOURCE, POSITION, _IS_GROUP, "stage", "inputs")
+    return table.take(pc.sort_indices(table, [(name, "ascending") for name in keys]))
 
 
 # Limits
@@ -189,12 +248,11 @@ def check_limits(plan: Plan, rejected: Rejected, totals: Mapping[str, int]) -> N
     counts = Counts(total=sum(totals.values()), dlq=len(rejected.letters))
     fails_fast = handling.strategy == "fail_fast"
     if fails_fast or any(rejected.is_fatal):
-        facts = zip(rejected.letters, rejected.is_fatal, rejected.locations, strict=True)
-        for letter, is_fatal, location in facts:
-            if is_fatal:
+        for at, letter in enumerate(rejected.letters):
+            if rejected.is_fatal[at]:
                 raise _missed(plan, letter, counts)
             if fails_fast and letter.category != LATE_RECORD:
-                raise _stopped_by(plan, letter, location, counts)
+                raise _stopped_by(plan, rejected, at, counts)
     found = next(_exceeded_limits(plan, rejected, totals), None)
     if found:
         message, queue = found
@@ -240,22 +298,22 @@ def _is_exceeded(limit: Limit, count: int, total: int) -> bool:
     return total >= max(limit.min_records, 1) and count > 0 and count / total >= limit.max_rate
 
 
-def _stopped_by(
-    plan: Plan, letter: DeadLetter, location: Location | None, counts: Counts
-) -> RunError:
+def _stopped_by(plan: Plan, rejected: Rejected, at: int, counts: Counts) -> RunError:
+    (letter,) = rejected.whole_letters([at])
+    location = rejected.locations[at]
     rule = f" (rule '{letter.trigger}')" if letter.trigger else ""
     is_read = letter.stage == letter.source_name or letter.category == CATEGORY_MISSING_REQUIRED
     is_computed = not (is_read or letter.trigger)
     field = f" while computing '{letter.field}'" if letter.field and is_computed else ""
-    # A group has no place; what tells it from the others is said first.
-    place = f"{_place(letter)}: " if letter.source_name else ""
+    # What tells a group from the others is said first; no single record is to blame.
+    place = "" if rejected.places.is_group[at] else f"{_place(letter)}: "
     message = f"{place}{letter.detail}{rule}{field}, in '{letter.stage}'"
     help = "'error_handling: { strategy: continue }' collects such records"
     notes = []
     if location:
         notes.append(f"expression: {_statement_at(plan.nodes[letter.stage], location)}")
     record = decode(letter.origin)
-    if isinstance(record, dict) and record:
+    if isinstance(record, dict) and any(value is not None for value in record.values()):
         fields = (f"{shown(name)}: {_shown(value)}" for name, value in record.items())
         notes.append(f"record: {{{', '.join(fields)}}}")
     return RunError(message, Exit.EVALUATION, help=help, counts=counts, notes=notes)
@@ -305,14 +363,15 @@ def stage_files(
     A file of an earlier run that would be replaced vanishes if there is nothing to replace it with.
     """
     dlq = plan.pipeline.error_handling.dlq
-    columns = _source_columns(rejected, inputs) if dlq.include_source_row else []
+    letters = rejected.whole_letters() if dlq.include_source_row else rejected.letters
+    columns = _source_columns(letters, inputs) if dlq.include_source_row else []
     for path in plan.dead_letters.files:
-        letters = _letters_to(path, plan, rejected)
+        own = letters.of_sources(_sources_of(path, plan, rejected))
         target = dead_letter_target(plan, path)
         entries = stage_dead_letters(
             publication,
             target,
-            letters,
+            own,
             source_columns=columns,
             include_reason=dlq.include_reason,
             include_source_row=dlq.include_source_row,
@@ -321,7 +380,7 @@ def stage_files(
             publication.remove(path)
 
 
-def _source_columns(rejected: Rejected, inputs: Sequence[SourceInput]) -> list[str]:
+def _source_columns(letters: DeadLetters, inputs: Sequence[SourceInput]) -> list[str]:
     """The fields of all sources: declared ones in order, then what else their records have.
 
     Of that, what headers tell comes first, as declared fields do in the order of the sources.
@@ -333,7 +392,7 @@ def _source_columns(rejected: Rejected, inputs: Sequence[SourceInput]) -> list[s
         for column in source.unit.node.config.schema_columns
     }
     others: dict[str, None] = {}
-    for batch in rejected.letters.batches():
+    for batch in letters.batches():
         origins = ",".join(batch["origin"].drop_null().to_pylist())
         for record in orjson.loads(f"[{origins}]"):
             if not record.keys() <= others.keys():
@@ -344,15 +403,16 @@ def _source_columns(rejected: Rejected, inputs: Sequence[SourceInput]) -> list[s
 
 def log_unfiled(plan: Plan, rejected: Rejected, observer: Observer) -> None:
     """Tell about letters that no file takes; a preview writes none."""
-    letters = rejected.letters if plan.options.preview else _letters_to(None, plan, rejected)
+    letters = rejected.letters
+    if not plan.options.preview:
+        letters = letters.of_sources(_sources_of(None, plan, rejected))
     for letter in letters:
-        where = f"{letter.source_file} row {letter.source_row}: " if letter.source_name else ""
+        where = f"{letter.source_file} row {letter.source_row}: " if letter.source_file else ""
         text = f"rejected: {where}{letter.category}: {letter.detail}"
         observer.logged(TraceLevel.WARN, text, letter.stage)
 
 
-def _letters_to(path: Path | None, plan: Plan, rejected: Rejected) -> DeadLetters:
-    """The letters that go to a file, or to none."""
+def _sources_of(path: Path | None, plan: Plan, rejected: Rejected) -> list[str]:
+    """The sources whose letters go to a file, or to none."""
     paths, common = plan.dead_letters.paths, plan.dead_letters.common_path
-    sources = [name for name in rejected.by_source if paths.get(name, common) == path]
-    return rejected.letters.of_sources(sources)
+    return [name for name in rejected.by_source if paths.get(name, common) == path]

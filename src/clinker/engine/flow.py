@@ -17,6 +17,9 @@ from clinker.frozen import frozen
 
 __all__ = [
     "FILE_SHIFT",
+    "FIRST_POSITION",
+    "FIRST_SOURCE",
+    "IS_MERGED",
     "META",
     "POSITION",
     "REJECT",
@@ -33,6 +36,9 @@ __all__ = [
 
 SOURCE = "$source"
 """The number of the source a record was read by."""
+FIRST_SOURCE, FIRST_POSITION, IS_MERGED = "$first_source", "$first_position", "$is_merged"
+"""What the origin of a group tells besides its fields: the place of its first record, and whether
+the records it is made of may come from several sources."""
 META = "$meta."
 _BARRIER = "$barrier"
 
@@ -77,7 +83,8 @@ class Flow:
     dead letter still shows them."""
     meta: Mapping[str, Type] = field(default_factory=dict)
     origin: Mapping[str, tuple[str, Type]] = field(default_factory=dict)
-    """The fields as their source read them: the column that still holds each of them."""
+    """The columns that still hold fields as they came into being: the event times of sources, and
+    all that a dead letter shows of a group, which nobody can look up in a file."""
     has_rejects: bool = True
     apart: Mapping[str, MemberTypes] = field(default_factory=dict)
     """Arrays that are not among the columns, since only these members of their elements are there.
@@ -108,6 +115,11 @@ class Flow:
                 )
             )
         )
+
+    @property
+    def has_groups(self) -> bool:
+        """Whether there are groups in it: records that come from no source."""
+        return FIRST_SOURCE in self.origin
 
     @property
     def names(self) -> tuple[str, ...]:

@@ -175,18 +175,16 @@ def _split_bytes(task_bytes: int) -> int:
 
 def _spec(plan: Plan, unit: Unit, config: SourceConfig, stage: int, whole: bool) -> ReadSpec:
     required = plan.required[unit.name]
-    shows_all = required.all_for_dead_letters and _keeps_dead_letters(plan, unit.name)
-    shows_all |= whole
     every = tuple(column.name for column in config.schema_columns)
-    keeps_undeclared = required.undeclared or (
-        shows_all and config.on_unmapped.mode == "auto_widen"
-    )
+    keeps_undeclared = config.on_unmapped.mode == "auto_widen" and (whole or required.undeclared)
+    # To explain why a record was rejected takes all of it, so it would all be read again.
+    stays_whole = whole or (required.all_for_dead_letters and _keeps_dead_letters(plan, unit.name))
     return ReadSpec(
         source=stage,
         source_name=unit.name,
         dialect=_dialect(config),
         columns=tuple(Column(c.name, c.type, c.required) for c in config.schema_columns),
-        needed=every if shows_all else required.for_results,
+        needed=every if whole else required.for_results,
         checked=required.to_reject,
         undeclared=(
             "reject"
@@ -197,7 +195,7 @@ def _spec(plan: Plan, unit: Unit, config: SourceConfig, stage: int, whole: bool)
         ),
         date_formats=plan.pipeline.pipeline.date_formats,
         array_paths=tuple(ArrayPath(p.path, p.mode, p.separator) for p in config.array_paths),
-        members={} if shows_all or not _has_plain_records(config) else required.members,
+        members={} if stays_whole or not _has_plain_records(config) else required.members,
         stage_of_unlike=Demand.WHOLE_RECORDS,
     )
 

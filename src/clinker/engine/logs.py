@@ -6,9 +6,12 @@ outputs, and only if somebody wants to read messages of that level.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import TypeAlias
 
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
 from pyspark.sql import DataFrame
 
 from clinker.config.nodes import TransformNode
@@ -21,11 +24,11 @@ from clinker.cxl.sql import Sql
 from clinker.cxl.types import ANY, STRING
 from clinker.cxl.values import Value
 from clinker.engine.building import Building, computed, recast
+from clinker.engine.dead_letters import Rejected
 from clinker.engine.expressions import Compiler, literal
 from clinker.engine.flow import Flow, quoted
 from clinker.engine.observer import Observer
 from clinker.engine.tracing import ProgramMessages, needs_interpreter, program_messages
-from clinker.formats.dead_letter_file import DeadLetter
 from clinker.frozen import frozen
 from clinker.plan.checks import CHECKED_VALUE
 from clinker.plan.planned import PlannedTransform
@@ -173,6 +176,13 @@ class _Spoken:
     directive: LogDirective
     condition: typed.Expr | None
 
+    @property
+    def reads(self) -> Iterator[str]:
+        """The fields that it looks at."""
+        yield from self.directive.fields
+        if self.condition:
+            yield from (name for _, name in self.condition.fields_read)
+
     def tell(self, record: Mapping[str, Value]) -> None:
         """Log it, unless the record that it is about, or there is none, does not fulfil it."""
         if self.condition is None or self._holds(self.condition, record):
@@ -206,12 +216,14 @@ def announce(building: Building, when: str) -> None:
         spoken.tell({})
 
 
-def tell_errors(building: Building, letters: Iterable[DeadLetter]) -> None:
+def tell_errors(building: Building, rejected: Rejected) -> None:
     """Say what is to be said about every record that a transform rejects."""
     spoken = list(_spoken(building, "on_error"))
-    for letter in letters if spoken else ():
-        origin = tagged.decode(letter.origin)
-        record = origin if isinstance(origin, dict) else {}
+    nodes = [each.planned.name for each in spoken]
+    stages = rejected.letters.columns["stage"].cast(pa.string())
+    chosen = np.flatnonzero(pc.is_in(stages, pa.array(nodes, pa.string()))).tolist()
+    names = {name for each in spoken for name in each.reads}
+    for at, record in zip(chosen, rejected.values(chosen, names), strict=True):
         for each in spoken:
-            if each.planned.name == letter.stage:
+            if each.planned.name == stages[at].as_py():
                 each.tell(record)

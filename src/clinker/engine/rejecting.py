@@ -9,24 +9,16 @@ from functools import reduce
 from pyspark.sql import DataFrame
 
 from clinker.cxl import typed
-from clinker.cxl.types import MAP, STRING, Kind, Type
+from clinker.cxl.types import Kind, Type
 from clinker.engine.carried import carried_sql
 from clinker.engine.explaining import Reads
 from clinker.engine.expressions import Compiler, Representation, Scope, representation
 from clinker.engine.expressions.representation import json_fragment
-from clinker.engine.flow import (
-    POSITION,
-    REJECT,
-    SOURCE,
-    WIDENED,
-    Flow,
-    quoted,
-    selection,
-    widened_column,
-)
+from clinker.engine.flow import POSITION, REJECT, SOURCE, Flow, quoted, selection
 from clinker.engine.stages import Demand
 from clinker.engine.system import is_per_record
 
+NO_ORIGIN = "cast(null as string)"
 NO_REJECT = "cast(null as struct<stage: int, inputs: string, origin: string>)"
 
 
@@ -93,22 +85,24 @@ def array_sql(scope: Scope, values: Iterable[tuple[str, Representation]]) -> str
 
 def reject_sql(flow: Flow, stage: int, inputs: str) -> str:
     """What marks a record of the flow as rejected."""
-    origin = origin_sql(flow)
-    return f"named_struct('stage', {stage}, 'inputs', {inputs}, 'origin', {origin})"
+    return mark_sql(stage, inputs, origin_sql(flow))
+
+
+def mark_sql(stage: int, inputs: str, origin: str) -> str:
+    return f"named_struct('stage', {stage:d}, 'inputs', {inputs}, 'origin', {origin})"
 
 
 def origin_sql(flow: Flow) -> str:
-    """The record as its source read it."""
+    """The fields of a group as they came into being; those of a record are in its file."""
+    if not flow.has_groups:
+        return NO_ORIGIN
     fields = [(name, quoted(column), type_) for name, (column, type_) in flow.origin.items()]
-    fields += [(name, quoted(widened_column(name)), STRING) for name in flow.widened]
-    if flow.has_widened_map:
-        fields.append((WIDENED, quoted(WIDENED), MAP))
-    return carried_sql(fields)
+    return f"if({quoted(SOURCE)} is null, {carried_sql(fields)}, {NO_ORIGIN})"
 
 
 def demand_sql(demand: Demand) -> str:
     """What marks a record that asks for another run."""
-    return f"named_struct('stage', {demand:d}, 'inputs', '[]', 'origin', cast(null as string))"
+    return mark_sql(demand, "'[]'", NO_ORIGIN)
 
 
 def is_kept(flow: Flow) -> str:

@@ -210,7 +210,7 @@ class _Run:
             rejected = explained(rejects, self.stages, self.inputs)
             for messages in building.messages:
                 messages.tell(self.observer)
-            tell_errors(building, rejected.letters)
+            tell_errors(building, rejected)
             announce(building, "after_transform")
         check_limits(self.plan, rejected, {s.name: s.records for s in self.inputs})
         return staged, rejected

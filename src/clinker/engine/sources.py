@@ -42,11 +42,15 @@ def source(building: Building, planned: PlannedSource, given: SourceInput) -> Fl
         is_small=given.is_small,
         widened=given.inventory.undeclared if keeps_undeclared and not has_map else (),
         has_widened_map=has_map,
-        origin={name: (name, type_) for name, type_ in columns.items()},
+        origin={name: (name, columns[name]) for name in _event_times(planned.unit.node)},
         has_rejects=has_rejects,
         borders=_borders(given.inventory),
         apart=apart,
     )
+
+
+def _event_times(node: SourceNode) -> list[str]:
+    return [node.config.watermark.column] if node.config.watermark else []
 
 
 def _borders(inventory: Inventory) -> tuple[int, ...]:

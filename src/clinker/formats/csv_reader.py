@@ -12,6 +12,7 @@ from clinker.cxl.failure import CATEGORY_TYPE_COERCION
 from clinker.cxl.values import Value
 from clinker.formats.coercion import Coerced, Coercion
 from clinker.formats.csv_cells import CellReader, RaggedRow, Rows
+from clinker.formats.csv_splits import Positions
 from clinker.formats.encodings import opened
 from clinker.formats.read_spec import (
     WIDENED,
@@ -53,6 +54,33 @@ def read_split(
             row += batch.num_rows
             for start in range(0, batch.num_rows, _BATCH_RECORDS):
                 yield batch.slice(start, _BATCH_RECORDS)
+
+
+def read_origins(
+    spec: ReadSpec, dialect: CsvDialect, inventory: Inventory, split: Split, rows: Sequence[int]
+) -> pa.StringArray:
+    """All cells of some records of a split as they are written, as tagged maps.
+
+    `rows` are their numbers in the file, in order.
+    """
+    reader = CellReader(dialect)
+    conversion = _Conversion(spec, inventory, reader, split.file)
+    skip_first = dialect.has_header and not reader.keeps_positions
+    found: list[pa.StringArray] = []
+    first, left = split.first_row, np.asarray(rows)
+    with opened(split.file.path) as stream:
+        chunks = reader.chunks(
+            stream, split.start, split.end, split.file.path, skip_first=skip_first
+        )
+        for text in chunks:
+            bounds = conversion.bounds(text)
+            behind = first + len(bounds) - 1
+            here = left[left < behind]
+            found.append(conversion.origins(text, bounds, (here - first).tolist()))
+            first, left = behind, left[len(here) :]
+            if not len(left):
+                break
+    return pa.concat_arrays(found) if found else pa.array([], pa.string())
 
 
 class _Conversion:
@@ -122,29 +150,37 @@ class _Conversion:
 
     def _origins(self, text: bytes, rows: Rows, rejected: Sequence[int]) -> pa.StringArray:
         """All cells of rejected records, also of columns that are not delivered."""
-        every = range(len(self._header))
-        if len(self._wanted) < len(every):
-            rows = self._reader.rows(self._only(text, rejected), len(self._header), every)
-            rejected = range(len(rejected))
-        cells = _at(pa.table(list(rows.columns), list(self._header)), rejected)
+        if len(self._wanted) < len(self._header):
+            return self.origins(text, self.bounds(text), rejected)
+        return self._maps(rows, rejected)
+
+    def origins(self, text: bytes, bounds: Positions, records: Sequence[int]) -> pa.StringArray:
+        """All cells of some of the records in a text, as tagged maps."""
+        only = b"".join(text[bounds[at] : bounds[at + 1]] for at in records)
+        width = len(self._header)
+        rows = self._reader.rows(only, width, range(width))
+        return self._maps(rows, range(rows.count))
+
+    def _maps(self, rows: Rows, chosen: Sequence[int]) -> pa.StringArray:
+        cells = _at(pa.table(list(rows.columns), list(self._header)), chosen)
         ragged = {row.at: row for row in rows.ragged}
-        if ragged.keys().isdisjoint(rejected):
+        if ragged.keys().isdisjoint(chosen):
             return tagged_rows(cells)
         origins: list[dict[str, Value]] = cells.to_pylist()
-        for place, at in enumerate(rejected):
+        for place, at in enumerate(chosen):
             if row := ragged.get(at):
                 origins[place] = dict(zip(self._header, self._reader.cells(row.text), strict=False))
         return tagged_maps(origins)
 
-    def _only(self, text: bytes, records: Sequence[int]) -> bytes:
-        """The text of some of the records in a text."""
+    def bounds(self, text: bytes) -> Positions:
+        """Where the records in a text begin, and where the last of them ends."""
         scanner = self._reader.scanner()
         ends = [
             start + 1 + scanner.record_ends(text[start : start + _SCAN_BYTES])
             for start in range(0, len(text), _SCAN_BYTES)
         ]
-        bounds = np.concatenate(([0], *ends, [len(text)]))
-        return b"".join(text[bounds[at] : bounds[at + 1]] for at in records)
+        last = [len(text)] if scanner.in_record else []
+        return np.concatenate(([0], *ends, last)).astype(np.int64)
 
 
 _Rows = TypeVar("_Rows", pa.Array, pa.Table)

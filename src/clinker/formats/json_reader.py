@@ -24,6 +24,7 @@ from clinker.formats.json_records import (
     WholeRecords,
     document_records,
     element_records,
+    find,
     line_records,
     place_of,
     unfolding,
@@ -145,6 +146,37 @@ def _small_parts(records: Sequence[Record | Unreadable]) -> Iterator[Records]:
         yield WholeRecords(records[begin : begin + _CACHED_RECORDS])
 
 
+def read_origins(
+    spec: ReadSpec, dialect: JsonDialect, inventory: Inventory, split: Split, rows: Sequence[int]
+) -> pa.StringArray:
+    """The values of some records of a split, as tagged maps.
+
+    `rows` are their numbers in the file, in order.
+    """
+    conversion = _Conversion(spec, inventory, split.file)
+    places = [row - split.first_row for row in rows]
+    records = WholeRecords(list(_chosen_records(spec, dialect, inventory, split, places)))
+    return tagged_maps([conversion.fields(record) for record in _whole(records)])
+
+
+def _chosen_records(
+    spec: ReadSpec, dialect: JsonDialect, inventory: Inventory, split: Split, places: Sequence[int]
+) -> Iterator[Record | Unreadable]:
+    """The records at some places of a split; of lines that are one each, no others are parsed."""
+    is_lines = inventory.layouts[split.file.index].form == "ndjson"
+    if is_lines and not (spec.array_paths or dialect.record_path):
+        lines = list(filter(bytes.strip, _bytes_of(split).split(b"\n")))
+        chosen = b"\n".join(lines[at] for at in places if at < len(lines))
+        return _each(line_records(chosen))
+    wanted = set(places)
+    every = enumerate(_each(_blocks(spec, dialect, inventory, split)))
+    return (record for at, record in every if at in wanted)
+
+
+def _each(blocks: Iterable[RecordBlock]) -> Iterator[Record | Unreadable]:
+    return chain.from_iterable(block.records for block in blocks)
+
+
 def count_records(spec: ReadSpec, dialect: JsonDialect, inventory: Inventory, split: Split) -> int:
     """How many records a split has."""
     return sum(len(block.records) for block in _blocks(spec, dialect, inventory, split))
@@ -212,7 +244,7 @@ class _Conversion:
             (column, Coercion(column.type, spec.date_formats)) for column in spec.converted_columns
         ]
         self._declared: frozenset[str] = frozenset(column.name for column in spec.columns)
-        self._dotted = frozenset(name for name in self._declared if "." in name)
+        self._paths = [column.name for column in spec.columns if "." in column.name]
 
     def batch(self, records: Records, first_row: int) -> pa.RecordBatch:
         raw = {
@@ -247,14 +279,26 @@ class _Conversion:
                 ),
                 **{at: _no_record(line, first_row + at) for at, line in records.unreadable.items()},
             },
-            lambda rejected: tagged_maps([records.whole(at) for at in rejected]),
+            lambda rejected: tagged_maps([self.fields(records.whole(at)) for at in rejected]),
         )
+
+    def fields(self, record: Record) -> Record:
+        """The values of a record by the names of their columns: of some that is a path."""
+        if not self._paths:
+            return record
+        values = {name: find(record, name.split(".")) for name in self._paths}
+        found = {name: value for name, value in values.items() if value is not None}
+        tree = _tree_of(frozenset(self._paths), self._dotted_keys(record))
+        return _without(record, tree) | found
 
     def _undeclared(self, record: Record) -> Record | None:
         if record.keys() <= self._declared:
             return None
         # A key with dots is what such a column reads; what is at the path is not declared then.
-        return _without(record, _tree_of(self._declared, self._dotted.intersection(record)))
+        return _without(record, _tree_of(self._declared, self._dotted_keys(record)))
+
+    def _dotted_keys(self, record: Record) -> frozenset[str]:
+        return frozenset(name for name in self._paths if name in record)
 
     def _refuse_undeclared(self, records: Records, first_row: int) -> None:
         for row, record in enumerate(_whole(records), first_row):

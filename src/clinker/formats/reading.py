@@ -37,6 +37,7 @@ __all__ = [
     "count_records",
     "delivered_schema",
     "input_file",
+    "read_origins",
     "read_split",
     "take_inventory",
 ]
@@ -69,6 +70,17 @@ def _batches(spec: ReadSpec, inventory: Inventory, split: Split) -> Iterator[pa.
     if isinstance(spec.dialect, CsvDialect):
         return csv_reader.read_split(spec, spec.dialect, inventory, split)
     return json_reader.read_split(spec, spec.dialect, inventory, split)
+
+
+def read_origins(
+    spec: ReadSpec, inventory: Inventory, split: Split, rows: Sequence[int]
+) -> pa.StringArray:
+    """What the file holds for some records of a split, as tagged maps: texts of CSV files, values
+    of others. `rows` are the numbers of the records in the file, in order."""
+    with reading([split.file]):
+        if isinstance(spec.dialect, CsvDialect):
+            return csv_reader.read_origins(spec, spec.dialect, inventory, split, rows)
+        return json_reader.read_origins(spec, spec.dialect, inventory, split, rows)
 
 
 def count_records(spec: ReadSpec, inventory: Inventory, split: Split) -> int:
