@@ -49,6 +49,13 @@ def test_a_limit_of_its_own_keeps_the_common_path() -> None:
     assert found.limit is None
 
 
+def test_a_limit_of_its_own_is_judged_after_as_many_records_as_the_common_one() -> None:
+    found = settings("{ dlq: { min_records: 7, per_source: { items: { max_rate: 0.5 } } } }")
+    assert found.limits == {"items": Limit(0.5, 7)}
+    own = "{ dlq: { min_records: 7, per_source: { items: { max_rate: 0.5, min_records: 100 } } } }"
+    assert settings(own).limits == {"items": Limit(0.5, 100)}
+
+
 def test_settings_of_an_unknown_source() -> None:
     assert problems("{ dlq: { per_source: { oders: { max_rate: 0.5 } } } }") == [
         "E317 2:40 'oders' is not a source"

@@ -55,12 +55,13 @@ def dead_letters(pipeline: Pipeline, graph: Graph, base_dir: Path) -> DeadLetter
         own = common.per_source.get(name)
         path = own.path if own and own.path is not None else common.path
         paths[name] = resolve(path, base_dir) if path is not None else None
-        limit = _limit(own) if own else None
-        if limit:
-            limits[name] = limit
+        if own and own.max_rate is not None:
+            judged = own if own.has("min_records") else common
+            limits[name] = Limit(own.max_rate, judged.min_records)
     common_path = resolve(common.path, base_dir) if common.path is not None else None
+    limit = None if common.max_rate is None else Limit(common.max_rate, common.min_records)
     if_exists = _if_exists([common, *common.per_source.values()], base_dir)
-    return DeadLetters(paths, common_path, _limit(common), limits, if_exists)
+    return DeadLetters(paths, common_path, limit, limits, if_exists)
 
 
 def _if_exists(queues: Sequence[SourceDlq], base_dir: Path) -> dict[Path, IfExists]:
@@ -70,10 +71,6 @@ def _if_exists(queues: Sequence[SourceDlq], base_dir: Path) -> dict[Path, IfExis
         for queue in queues
         if queue.path is not None
     }
-
-
-def _limit(queue: SourceDlq) -> Limit | None:
-    return None if queue.max_rate is None else Limit(queue.max_rate, queue.min_records)
 
 
 def check_dead_letters(
