@@ -82,7 +82,7 @@ def test_a_change_is_noticed(
 
 def test_counting_is_reading(tmp_path: Path) -> None:
     spec = spec_of(JsonDialect(), {"id": "int"})
-    inventory = inventory_of(tmp_path, spec, ARRAY)
+    inventory = inventory_of(tmp_path, spec, b'{\n"id": 1}')
     append(tmp_path / "0.data")
     with pytest.raises(FormatError, match="changed while it was read"):
         count_records(spec, inventory, inventory.splits[0])
