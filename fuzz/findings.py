@@ -14,7 +14,6 @@ from typing import TypeVar
 
 PATIENCE = 5.0
 """Seconds that a round may take."""
-_MOST_TRIALS = 200
 _T = TypeVar("_T")
 
 
@@ -104,16 +103,18 @@ def judged(check: Callable[[], object], seconds: float = PATIENCE) -> Wrong | No
 
 
 def smallest(
-    items: Sequence[_T], kind: Kind, wrong: Callable[[Sequence[_T]], Wrong | None]
+    items: Sequence[_T],
+    kind: Kind,
+    wrong: Callable[[Sequence[_T]], Wrong | None],
+    trials: int = 200,
 ) -> Sequence[_T]:
     """A part that goes wrong in the same way, with as few items as a limited search finds."""
-    trials = 0
     size = max(1, len(items) // 2)
     while size:
         at = 0
-        while at < len(items) and trials < _MOST_TRIALS:
+        while at < len(items) and trials > 0:
             less = [*items[:at], *items[at + size :]]
-            trials += 1
+            trials -= 1
             found = wrong(less) if less else None
             if found and found.kind is kind:
                 items = less

@@ -30,7 +30,7 @@ from fuzz.findings import Finding, Tally, dice, judged
 from fuzz.findings import Kind as Problem
 
 AREA = "literals"
-_PER_JOB = 60
+_PER_JOB = 120
 _PATIENCE = 300.0
 COLUMNS: dict[str, Type] = {
     "s": STRING,

@@ -9,6 +9,8 @@ import random
 import re
 import tempfile
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -26,7 +28,11 @@ from fuzz.findings import Finding, Kind, Tally, Wrong, dice, judged, smallest
 AREA = "names"
 _PER_RUN = 100
 _PATIENCE = 300.0
+_TRIALS = 40
+_COMPUTED = ("id", "n", "c")
+"""Columns that the pipeline has anyway."""
 _PIECES = (
+    *("${x}", "${env:HOME}", "${spark.app.name}"),
     *(
         "$",
         "{",
@@ -94,17 +100,57 @@ _PIECES = (
 _ENGINES_OWN = re.compile(r"\$[a-z0-9]")
 
 
+@dataclass(frozen=True)
+class Case:
+    """The columns of a file, some of which are declared."""
+
+    format: str
+    names: tuple[str, ...]
+    declared: frozenset[str]
+
+    def of(self, names: Sequence[str]) -> Case:
+        return replace(self, names=tuple(names))
+
+    @property
+    def schema(self) -> list[str]:
+        return [name for name in self.names if name in self.declared]
+
+
 def play(seed: int, rounds: range, tally: Tally, session: Session | None) -> None:
     """Without a session the names go through the compilers alone."""
     for start in rounds[::_PER_RUN]:
         numbers = range(start, min(start + _PER_RUN, rounds.stop))
         by_name = {made(dice(seed, AREA, number)): number for number in numbers}
         tally.tried[AREA] += len(numbers)
-        if wrong := _wrong(tuple(by_name), session):
-            least = smallest(tuple(by_name), wrong.kind, lambda part: _wrong(part, session))
-            shown = f"columns {list(least)!r}"
-            number = by_name[least[0]]
+        case = _case(dice(seed, f"{AREA} together", start), tuple(by_name))
+        if wrong := _wrong(case, session):
+            least = case.of(
+                smallest(case.names, wrong.kind, partial(_part, case, session), _TRIALS)
+            )
+            number = by_name[least.names[0]]
+            shown = f"{least.format} with columns {least.names!r}, declared {least.schema!r}"
             tally.findings.append(Finding(AREA, number, wrong.kind, wrong.detail, shown))
+
+
+def _part(case: Case, session: Session | None, names: Sequence[str]) -> Wrong | None:
+    return _wrong(case.of(names), session)
+
+
+def _wrong(case: Case, session: Session | None) -> Wrong | None:
+    return judged(lambda: check(case, session), _PATIENCE)
+
+
+def _case(chance: random.Random, names: tuple[str, ...]) -> Case:
+    format = chance.choice(["csv", "json"])
+    names = tuple(name for name in names if name not in _COMPUTED)
+    declared = frozenset(
+        name
+        for name in names
+        # A dot in the name of a declared column of JSON is a path.
+        if not (_ENGINES_OWN.match(name) or (format == "json" and "." in name))
+        and chance.random() < 0.5
+    )
+    return Case(format, names, declared)
 
 
 def made(chance: random.Random) -> str:
@@ -114,52 +160,44 @@ def made(chance: random.Random) -> str:
     return begin + "".join(chance.choices(_PIECES, k=chance.randint(1, 4)))
 
 
-def _wrong(names: Sequence[str], session: Session | None) -> Wrong | None:
-    return judged(lambda: check(names, session), _PATIENCE)
-
-
-def check(names: Sequence[str], session: Session | None) -> None:
-    declared = [name for name in names if not _ENGINES_OWN.match(name) and name not in ("id", "n")]
-    for format in ("csv", "json"):
-        # A dot in the name of a declared column of JSON is a path.
-        paths = [name for name in declared if format == "json" and "." in name]
-        for chosen in ([name for name in declared if name not in paths], []):
-            _check(format, [name for name in names if name not in ("id", "n")], chosen, session)
-
-
-def _check(
-    format: str, names: Sequence[str], declared: Sequence[str], session: Session | None
-) -> None:
+def check(case: Case, session: Session | None) -> None:
     with tempfile.TemporaryDirectory() as place:
         folder = Path(place)
-        plan = _planned(_pipeline(format, declared, names), folder)
+        plan = _planned(_pipeline(case), folder)
         if session is None:
             for form in ("text", "json", "sql"):
                 explain(plan, form, native_sql(plan))
             return
-        others = {name: f"v{at}" for at, name in enumerate(names)}
-        records: list[dict[str, str]] = [{"id": n, **others} for n in ("1", "bad", "2")]
-        _write(folder / "in", format, records)
+        others = {name: f"v{at}" for at, name in enumerate(case.names)}
+        _write(folder / "in", case.format, [{"id": n, **others} for n in ("1", "bad", "2")])
         try:
             run_in(plan, session, Quiet())
         except RunError as problem:
             raise Wrong(Kind.LOST, f"{problem.message}\n{problem.help}") from None
         expected = [{"id": n, "n": 2 * n, **others} for n in (1, 2)]
         _compare("all", json.loads((folder / "all.json").read_text()), expected)
-        rows = list(
-            csv.reader(io.StringIO((folder / "cells.csv").read_bytes().decode(), newline=""))
-        )
-        shown = [dict(zip(rows[0], row, strict=True)) for row in rows[1:]]
-        _compare("cells", shown, [{k: str(v) for k, v in record.items()} for record in expected])
-        if declared:
-            key = {name: others[name] for name in declared}
-            _compare("groups", json.loads((folder / "groups.json").read_text()), [{**key, "c": 2}])
+        cells = [{name: str(value) for name, value in record.items()} for record in expected]
+        _compare("cells", _cells(folder / "cells.csv"), cells)
+        _compare("rejected", [_rejected(folder, case)], [{"id": "bad", **others}])
+        if case.schema:
+            group = {**{name: others[name] for name in case.schema}, "c": 2}
+            _compare("groups", json.loads((folder / "groups.json").read_text()), [group])
+
+
+def _cells(path: Path) -> list[dict[str, str]]:
+    rows = list(csv.reader(io.StringIO(path.read_bytes().decode(), newline="")))
+    return [dict(zip(rows[0], row, strict=True)) for row in rows[1:]]
+
+
+def _rejected(folder: Path, case: Case) -> dict[str, str]:
+    (entry,) = _cells(folder / "rejected.csv")
+    return {name: entry[name] for name in ("id", *case.names) if name in entry}
 
 
 def _compare(what: str, found: Sequence[Mapping[str, Any]], expected: Sequence[Any]) -> None:
     if len(found) != len(expected):
         raise Wrong(Kind.LOST, f"{what}: {len(found)} records, expected {len(expected)}")
-    if list(found) != list(expected):
+    if list(found) != list(expected):  # the order of columns is not looked at
         odd = [
             (name, record.get(name))
             for record, want in zip(found, expected, strict=True)
@@ -186,19 +224,19 @@ def _write(path: Path, format: str, records: Sequence[Mapping[str, str]]) -> Non
         writer.writerows(record.values() for record in records)
 
 
-def _pipeline(format: str, declared: Sequence[str], names: Sequence[str]) -> str:
-    types = {"id": "int", **dict.fromkeys(declared, "string")}
+def _pipeline(case: Case) -> str:
+    types = {"id": "int", **dict.fromkeys(case.schema, "string")}
     schema = [{"name": name, "type": type_} for name, type_ in types.items()]
     nodes = [
-        _node("source", "rows", None, type=format, path="in", schema=schema),
+        _node("source", "rows", None, type=case.format, path="in", schema=schema),
         _node("transform", "t", "rows", cxl="let k = id * 2\nemit n = k"),
         _node("output", "all", "t", type="json", path="all.json"),
         _node("output", "cells", "t", type="csv", path="cells.csv"),
-        _node("output", "none", "t", type="csv", path="none.csv", exclude=list(names)),
+        _node("output", "none", "t", type="csv", path="none.csv", exclude=list(case.names)),
     ]
-    if declared:
+    if case.schema:
         cxl = "emit c = count(*)"
-        nodes.append(_node("aggregate", "g", "t", group_by=list(declared), cxl=cxl))
+        nodes.append(_node("aggregate", "g", "t", group_by=case.schema, cxl=cxl))
         nodes.append(_node("output", "groups", "g", type="json", path="groups.json"))
     handling = {"strategy": "continue", "dlq": {"path": "rejected.csv"}}
     return _yaml({"pipeline": {"name": "p"}, "nodes": nodes, "error_handling": handling})
