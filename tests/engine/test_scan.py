@@ -105,7 +105,7 @@ def test_a_source_without_files_has_no_records(spark: SparkSession, tmp_path: Pa
 
 def test_what_workers_cannot_read_is_told_as_such(spark: SparkSession, tmp_path: Path) -> None:
     spec = spec_of(JsonDialect(), {"id": "int"})
-    inventory = inventory_of(tmp_path, spec, b'{"id":1}\n{"id":"\xe4"}\n')
+    inventory = inventory_of(tmp_path, spec, b'[{"id":1},\n{"id":"\xe4"}]\n')
     with pytest.raises(PySparkException) as caught:
         scan(spark, spec, inventory).count()
     problem = format_error(caught.value)

@@ -1,21 +1,18 @@
 """Sources as DataFrames.
 
-Large inputs are read by Spark's workers, split by split, through a Python data source that yields
-Arrow batches; small ones are read here and handed over as one table. Either way it is
-the reader of the file format that does the work.
+Large inputs are read by Spark's workers, split by split, and come as Arrow batches; small ones are
+read here and handed over as one table. Either way it is the reader of the file format that does the
+work.
 """
 
 from __future__ import annotations
 
-import base64
 import json
-import pickle
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
 import pyarrow as pa
 from pyspark.sql import DataFrame, SparkSession
-from pyspark.sql.datasource import DataSource, DataSourceReader, InputPartition
 from pyspark.sql.types import (
     ArrayType,
     BooleanType,
@@ -32,17 +29,32 @@ from pyspark.sql.types import (
 
 from clinker.formats.reading import FormatError, Inventory, ReadSpec, Split, read_split
 
-_FORMAT = "clinker"
-_READING = "reading"
 _FAILURE = re.compile(r"clinker\.formats\.FormatError (\{.*?\}) clinker\.end", re.S)
 
 
 def scan(spark: SparkSession, spec: ReadSpec, inventory: Inventory) -> DataFrame:
     """The records of a source, read by the workers; partitions stand in the order of splits."""
-    spark.dataSource.register(ClinkerSource)
-    reading = base64.b64encode(pickle.dumps((spec, inventory))).decode()
-    schema = spark_schema(inventory.schema)
-    return spark.read.format(_FORMAT).schema(schema).option(_READING, reading).load()
+    tasks = _gathered(inventory)
+
+    def read(numbers: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        for batch in numbers:
+            for number in batch.column(0).to_pylist():
+                yield from _read(spec, inventory, tasks[number])
+
+    # Each number is a task of its own. A data source of Spark's would do the same, but leaves
+    # behind the processes that plan it, for as long as the session lives.
+    numbers = spark.range(0, len(tasks), 1, max(1, len(tasks)))
+    return numbers.mapInArrow(read, spark_schema(inventory.schema))
+
+
+def _read(
+    spec: ReadSpec, inventory: Inventory, splits: Sequence[Split]
+) -> Iterator[pa.RecordBatch]:
+    try:
+        for split in splits:
+            yield from read_split(spec, inventory, split)
+    except FormatError as problem:
+        raise RuntimeError(_as_text(problem)) from None
 
 
 def local_table(spec: ReadSpec, inventory: Inventory) -> pa.Table:
@@ -62,38 +74,6 @@ def format_error(problem: Exception) -> FormatError | None:
     """The unreadable file that made a job fail, if that was the reason."""
     found = _FAILURE.search(str(problem))
     return FormatError(**json.loads(found[1])) if found else None
-
-
-class ClinkerSource(DataSource):
-    """The data source behind `scan`."""
-
-    @classmethod
-    def name(cls) -> str:
-        return _FORMAT
-
-    def reader(self, schema: StructType) -> _SplitReader:
-        spec, inventory = pickle.loads(base64.b64decode(self.options[_READING]))
-        return _SplitReader(spec, inventory)
-
-
-class _SplitReader(DataSourceReader):
-    def __init__(self, spec: ReadSpec, inventory: Inventory) -> None:
-        self._spec = spec
-        self._inventory = inventory
-
-    def partitions(self) -> Sequence[InputPartition]:
-        # Spark takes an empty list for a source that cannot be split.
-        return [InputPartition(splits) for splits in _gathered(self._inventory)] or [
-            InputPartition(())
-        ]
-
-    def read(self, partition: InputPartition) -> Iterator[pa.RecordBatch]:
-        splits: tuple[Split, ...] = partition.value
-        try:
-            for split in splits:
-                yield from read_split(self._spec, self._inventory, split)
-        except FormatError as problem:
-            raise RuntimeError(_as_text(problem)) from None
 
 
 def _gathered(inventory: Inventory) -> list[tuple[Split, ...]]:
