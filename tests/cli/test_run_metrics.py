@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import stat
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
@@ -180,6 +181,11 @@ def test_metrics_that_cannot_be_written_are_only_a_warning(
     assert main(["run", str(tmp_path / "p.yaml")]) == 4
     said = capsys.readouterr().err
     assert f"warn: the metrics cannot be written to '{tmp_path / 'spool'}': File exists" in said
+
+
+def test_only_the_user_of_the_run_can_read_them(tmp_path: Path) -> None:
+    file = write_metrics(tmp_path / "spool", {"execution_id": "one"})
+    assert stat.S_IMODE(file.stat().st_mode) == 0o600
 
 
 def test_archived_in_the_order_of_the_runs(

@@ -5,10 +5,13 @@ from __future__ import annotations
 import json
 import os
 import resource
+import shutil
 import stat
+import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 import pytest
 
@@ -161,6 +164,50 @@ def test_replaced_files_keep_their_mode(tmp_path: Path) -> None:
     assert stat.S_IMODE((tmp_path / "a.csv").stat().st_mode) == 0o600
 
 
+def modes(directory: Path) -> dict[str, int]:
+    """Of everything that lies aside, by its kind."""
+    found = [path for path in directory.iterdir() if path.name.startswith(".clinker-")]
+    return {path.suffix: stat.S_IMODE(path.lstat().st_mode) for path in found}
+
+
+def test_nobody_can_read_aside_what_is_kept_from_them(tmp_path: Path) -> None:
+    (tmp_path / "a.csv").touch(0o600)
+    before = os.umask(0o022)
+    try:
+        with Publication("run") as publication:
+            target = Target(path=tmp_path / "a.csv", if_exists="overwrite", meta={})
+            with publication.stage(target) as file:
+                file.write(b"salaries")
+                assert modes(tmp_path) == {".tmp": 0o600, ".run": 0o600}
+            parts = publication.parts_directory(target)
+            assert stat.S_IMODE(parts.stat().st_mode) == 0o700
+            publication.commit()
+    finally:
+        os.umask(before)
+    assert stat.S_IMODE((tmp_path / "a.csv").stat().st_mode) == 0o600
+
+
+def test_what_is_more_open_than_new_files_stays_so(tmp_path: Path) -> None:
+    (tmp_path / "a.csv").touch()
+    (tmp_path / "a.csv").chmod(0o664)
+    before = os.umask(0o077)
+    try:
+        publish(tmp_path / "a.csv", b"", "overwrite")
+    finally:
+        os.umask(before)
+    assert stat.S_IMODE((tmp_path / "a.csv").stat().st_mode) == 0o664
+
+
+def test_a_mode_that_changes_meanwhile(tmp_path: Path) -> None:
+    (tmp_path / "a.csv").touch(0o644)
+    with Publication("run") as publication:
+        with publication.stage(Target(path=tmp_path / "a.csv", if_exists="overwrite")) as file:
+            (tmp_path / "a.csv").chmod(0o600)
+            file.write(b"salaries")
+        publication.commit()
+    assert stat.S_IMODE((tmp_path / "a.csv").stat().st_mode) == 0o600
+
+
 def test_a_symbolic_link_stays_one(tmp_path: Path) -> None:
     (tmp_path / "data").mkdir()
     (tmp_path / "out.csv").symlink_to("data/real.csv")
@@ -220,3 +267,72 @@ def test_a_full_disk(tmp_path: Path, chunk: int) -> None:
         for _ in range(20):
             file.write(b"x" * chunk)
     assert tree(tmp_path) == []
+
+
+def test_a_directory_that_vanishes(tmp_path: Path) -> None:
+    for name in ("a/a.csv", "b/b.csv"):
+        (tmp_path / name).parent.mkdir()
+        (tmp_path / name).write_bytes(b"before")
+    with (
+        Publication("run") as publication,
+        pytest.raises(WriteError, match=r"cannot write .*b.*: No such file or directory"),
+    ):
+        for name in ("a/a.csv", "b/b.csv"):
+            stage(publication, Target(path=tmp_path / name, if_exists="overwrite"), b"after")
+        shutil.rmtree(tmp_path / "b")
+        publication.commit()
+    assert tree(tmp_path) == ["a", "a/a.csv"]
+    assert (tmp_path / "a/a.csv").read_bytes() == b"before"
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root can become somebody else")
+def test_a_directory_that_others_own() -> None:
+    with TemporaryDirectory() as name:
+        place = Path(name)
+        place.chmod(0o755)
+        os.seteuid(65534)
+        try:
+            with pytest.raises(WriteError, match=r"cannot write .*a\.csv: Permission denied"):
+                publish(place / "a.csv", b"")
+            with pytest.raises(WriteError, match=r"cannot write .*a\.csv: Permission denied"):
+                publish(place / "new" / "a.csv", b"")
+        finally:
+            os.seteuid(0)
+        assert tree(place) == []
+
+
+def test_a_commit_over_several_volumes(tmp_path: Path) -> None:
+    other = Path("/dev/shm")
+    if not other.is_dir() or other.stat().st_dev == tmp_path.stat().st_dev:
+        pytest.skip("there is no second volume")
+    with TemporaryDirectory(dir=other) as name:
+        (Path(name) / "b.csv").write_bytes(b"before")
+        with Publication("run") as publication:
+            stage(publication, Target(path=tmp_path / "a.csv"), b"a")
+            stage(publication, Target(path=Path(name) / "b.csv", if_exists="overwrite"), b"b")
+            stage(publication, Target(path=Path(name) / "new" / "c.csv"), b"c")
+            publication.commit()
+        assert (tree(tmp_path), tree(Path(name))) == (["a.csv"], ["b.csv", "new", "new/c.csv"])
+        assert (Path(name) / "b.csv").read_bytes() == b"b"
+
+
+def test_a_name_that_is_taken_at_the_last_moment(tmp_path: Path) -> None:
+    """Another process takes the free name between the plan of the commit and its renames."""
+    taken = False
+
+    def take(event: str, arguments: tuple[object, ...]) -> None:
+        nonlocal taken
+        if not taken and event == "os.link" and str(arguments[1]).endswith("a-1.csv"):
+            taken = True
+            (tmp_path / "a-1.csv").write_bytes(b"someone's")
+
+    (tmp_path / "a.csv").write_bytes(b"before")
+    sys.addaudithook(take)
+    target = Target(path=tmp_path / "a.csv", if_exists="unique_suffix", meta={})
+    with Publication("run") as publication:
+        stage(publication, target, b"new")
+        (published,) = publication.commit()
+    assert taken
+    assert published.path == tmp_path / "a-2.csv"
+    assert tree(tmp_path) == ["a-1.csv", "a-2.csv", "a-2.csv.meta.json", "a.csv"]
+    assert (tmp_path / "a-1.csv").read_bytes() == b"someone's"

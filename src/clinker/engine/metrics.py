@@ -112,7 +112,10 @@ def write_metrics(spool: Path, content: Mapping[str, object]) -> Path:
     file = spool / f"{content['execution_id']}{SUFFIX}"
     aside = file.with_name(f".{file.name}.{os.getpid()}.tmp")
     try:
-        aside.write_text(json.dumps(content) + "\n", encoding="utf-8")
+        # They name files and may quote records; whoever collects them is the same user.
+        descriptor = os.open(aside, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
+        with os.fdopen(descriptor, "w", encoding="utf-8") as stream:
+            stream.write(json.dumps(content) + "\n")
         aside.replace(file)
     except OSError:
         aside.unlink(missing_ok=True)
