@@ -293,7 +293,8 @@ def test_a_driver_whose_finds_fail_is_rejected_once(workplace: Workplace, match:
     assert ran.code == 2, ran.message
     _, *rows = csv.reader(io.StringIO(workplace.read("out.csv")))
     assert [row[0] for row in rows] == ["2", "3"]
-    assert letters_of(workplace) == [("orders", "1", "shares", "cannot convert 'none' to Int")]
+    detail = "cannot convert 'none' to Int (with row 2 of items.csv, source 'items')"
+    assert letters_of(workplace) == [("orders", "1", "shares", detail)]
 
 
 @pytest.mark.usefixtures("either_way")
@@ -325,4 +326,84 @@ def test_ranges_alone_of_values_of_any_kind(workplace: Workplace) -> None:
         """
     )
     assert (ran.code, workplace.read("out.csv")) == (2, "id,other\n1,5\n1,6\n3,\n4,6\n")
-    assert letters_of(workplace) == [("a", "2", "both", "cannot compare String with Int")]
+    detail = "cannot compare String with Int (with row 1 of b.json, source 'b')"
+    assert letters_of(workplace) == [("a", "2", "both", detail)]
+
+
+@pytest.mark.usefixtures("either_way")
+@pytest.mark.parametrize("kind", ["csv", "json"])
+def test_undeclared_fields_of_a_build_input(workplace: Workplace, kind: str) -> None:
+    workplace.write(orders_csv="id,item,note\n1,7,mine\n2,8,mine\n3,9,mine\n")
+    if kind == "csv":
+        workplace.write(items_csv="id,note,code\n7,seven,x\n8,,y\n9,nine,z\n")
+    else:
+        workplace.write(
+            items_json="""[{"id": 7, "note": "seven", "code": "x"},
+            {"id": 8, "note": "", "code": "y"}, {"id": 9, "note": "nine", "code": "z"}]"""
+        )
+    nodes = SOURCES.replace("shares", "joined").replace(
+        "config: { type: csv, path: items.csv, schema: { id: int, kind: string } }",
+        f"config: {{ type: {kind}, path: items.{kind}, schema: {{ id: int }} }}",
+    )
+    workplace.write(kinds_csv="kind,share\n")
+    ran = workplace.run(
+        nodes
+        + """
+          - type: combine
+            name: joined
+            input: { o: orders, p: items }
+            config:
+              where: o.item == p.id and p.code != "z"
+              propagate_ck: driver
+              cxl: |
+                emit id = o.id
+                emit note = p.note.to_string().upper()
+                emit absent = p.absent
+        """
+    )
+    assert (ran.code, workplace.read("out.csv")) == (
+        0,
+        "id,note,absent\n1,SEVEN,\n2,,\n3,,\n",
+    )
+
+
+@pytest.mark.usefixtures("either_way")
+def test_letters_name_the_build_records_that_took_part(workplace: Workplace) -> None:
+    workplace.write(
+        orders_csv="id,item\n1,7\n2,8\n3,9\n4,6\n",
+        items_csv="id,kind\n9,a\n7,b\n8,a\n",
+        kinds_csv="kind,share\na,5\nb,1\na,-5\nb,2\n",
+    )
+    ran = workplace.run(
+        SOURCES
+        + """
+          - type: aggregate
+            name: sums
+            input: kinds
+            config: { group_by: [kind], cxl: emit share = sum(share) }
+          - type: combine
+            name: shares
+            input: { order: orders, found: items, kind: sums }
+            config:
+              where: order.item == found.id and found.kind == kind.kind
+              propagate_ck: driver
+              cxl: |
+                emit id = order.id
+                emit share = 100 / (kind.share ?? 0)
+        """
+    )
+    assert (ran.code, workplace.read("out.csv")) == (2, "id,share\n1,33\n")
+    group = "the group of row 1 of kinds.csv, source 'kinds'"
+    assert [letter[1:] for letter in letters_of(workplace)] == [
+        (
+            "2",
+            "shares",
+            f"division by zero (with row 3 of items.csv, source 'items', and {group})",
+        ),
+        (
+            "3",
+            "shares",
+            f"division by zero (with row 1 of items.csv, source 'items', and {group})",
+        ),
+        ("4", "shares", "division by zero"),  # with none
+    ]

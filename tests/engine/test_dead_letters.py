@@ -131,8 +131,10 @@ emit each gave more than max_expansion (3) records,,,8,1,1,a-b-c-d,,,,
 rows.csv,rows,9,checked,,differs,validation_failure,validation 'differs' failed,,,9,60,1,same,,,,
 rows.csv,rows,11,rows,,,type_coercion_failure,\
 "row 11 has 3 cells, expected 5",,"11,1,1",11,1,1,,,,,
-rows.csv,rows,12,joined,,,combine_output_row,division by zero,ratio,,12,1,1,tw-elve,,,,
-rows.csv,rows,12,joined,,,combine_output_row,division by zero,ratio,,12,1,1,tw-elve,,,,
+rows.csv,rows,12,joined,,,combine_output_row,\
+"division by zero (with row 3 of things.json, source 'things')",ratio,,12,1,1,tw-elve,,,,
+rows.csv,rows,12,joined,,,combine_output_row,\
+"division by zero (with row 3 of things.json, source 'things')",ratio,,12,1,1,tw-elve,,,,
 things.json,things,1,quotients,,,type_coercion_failure,division by zero,,,10,,,,a,1,,
 things.json,things,2,sums,,,aggregate_type_error,\
 "sum expects Numeric, got String",,big,11,,,,a,big,,

@@ -68,7 +68,10 @@ def test_wrong_outputs(more: str, message: str) -> None:
 
 def test_outputs_may_name_columns_that_only_files_have() -> None:
     named = output(more="mapping: { a: unseen }\nexclude: [hidden]")
-    assert messages(named) == []
+    assert messages(named) == [
+        "W013 'mapping' has an effect on 'unseen' only if a file has it undeclared",
+        "W013 'exclude' has an effect on 'hidden' only if a file has it undeclared",
+    ]
     strict = SOURCE.replace("path: orders.json", "path: orders.json\n      on_unmapped: drop")
     unknown = [
         "E200 mapping reads unknown field 'unseen'",
@@ -198,3 +201,38 @@ def test_the_array_of_a_collect_hides_no_column() -> None:
     assert messages(combine + output("joined")) == [
         "E301 the array of 'region' would hide the driver's column 'region'"
     ]
+
+
+def test_undeclared_fields_of_build_inputs_can_be_read() -> None:
+    combine = """\
+- type: source
+  name: items
+  config: { type: csv, path: i.csv, schema: { id: int, name: string }MORE }
+- type: combine
+  name: joined
+  input: { o: orders, p: items }
+  config:
+    where: o.id == p.id
+    propagate_ck: driver
+    cxl: |
+      emit remark = p.remark
+      emit name = p.nmae
+"""
+    nodes = indent(combine, "  ") + output("joined")
+    found = compiled(SOURCE + nodes.replace("MORE", "")).diagnostics
+    assert [(f"{d.code} {d.message}", d.help) for d in found] == [
+        (
+            "W200 no schema declares 'p.remark': it is null unless a file has it",
+            "declare it in the schema of its source",
+        ),
+        (
+            "W200 no schema declares 'p.nmae': it is null unless a file has it",
+            "did you mean 'p.name'?",
+        ),
+    ]
+    assert messages(nodes.replace("MORE", ", on_unmapped: drop")) == [
+        "E308 unknown field 'p.remark'",
+        "E308 unknown field 'p.nmae'",
+    ]
+    of_driver = nodes.replace("MORE", "").replace("p.remark", "o.remark")
+    assert messages(of_driver)[0] == "E308 unknown field 'o.remark'"

@@ -34,6 +34,7 @@ class Column(NamedTuple):
     type: Type
     parts: int
     """How many parts of the path name it; the rest walks into its value."""
+    is_undeclared: bool = False
 
 
 def name(checker: Checker, node: ast.Name) -> typed.Expr:
@@ -207,6 +208,8 @@ def field(checker: Checker, node: ast.Expr, parts: tuple[str, ...]) -> typed.Exp
         return checker.broken(node)
     if checker.at_group and column.name not in checker.context.group_by:
         _not_grouped(checker, column.name, node)
+    if column.is_undeclared:
+        _undeclared(checker, node, parts)
     rest = len(parts) - column.parts
     value = typed.Field(
         name=column.name,
@@ -223,6 +226,8 @@ def _column(checker: Checker, parts: tuple[str, ...]) -> Column | None:
     qualified = checker.context.qualifiers.get(parts[0])
     if qualified is not None and len(parts) > 1 and not checker.in_foreign_window:
         found = _longest(qualified, parts[1:])
+        if found is None and qualified.has_undeclared:
+            return Column(parts[0], parts[1], ANY, 2, is_undeclared=True)
         return found and Column(parts[0], found.name, found.type, found.parts + 1)
     found = _longest(checker.row, parts)
     if found is None and checker.row.is_open and parts[0] not in checker.lets:
@@ -237,6 +242,18 @@ def _longest(row: Row, parts: tuple[str, ...]) -> Column | None:
         if name in row.columns:
             return Column(None, name, row.columns[name], used)
     return None
+
+
+def _undeclared(checker: Checker, node: ast.Expr, parts: tuple[str, ...]) -> None:
+    """A field that only files may have: rather often, one whose name is misspelt."""
+    label, name = parts[:2]
+    declared = checker.context.qualifiers[label].columns
+    checker.warn(
+        f"no schema declares '{label}.{name}': it is null unless a file has it",
+        node.span,
+        did_you_mean(f"{label}.{name}", [f"{label}.{column}" for column in declared])
+        or "declare it in the schema of its source",
+    )
 
 
 def _unknown_field(checker: Checker, node: ast.Expr, parts: tuple[str, ...]) -> None:

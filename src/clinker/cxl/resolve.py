@@ -42,6 +42,8 @@ class Row:
 
     columns: Mapping[str, Type] = field(default_factory=dict)
     is_open: bool = False
+    has_undeclared: bool = False
+    """Whether records may have fields besides, which can be read though nobody declares them."""
 
     def get(self, name: str) -> Type | None:
         found = self.columns.get(name)

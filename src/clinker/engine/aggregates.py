@@ -263,12 +263,9 @@ class _Aggregation:
         if len(sources) == 1 and not records.has_groups and records.kept_order == (POSITION,):
             source, position = literal(number, INT), first
         else:
-            found = [quoted(name) for name in (SOURCE, POSITION)]
-            if records.has_groups:
-                own = map(quoted, self._places())
-                found = [f"ifnull({a}, {b})" for a, b in zip(found, own, strict=True)]
             order = _one(partials.order)
-            source, position = (partials.name(f"min_by({text}, {order})") for text in found)
+            places = (partials.name(f"min_by({text}, {order})") for text in records.place)
+            source, position = places
             source = f"ifnull({source}, {number})"
         return {
             FIRST_SOURCE: (source, INT),

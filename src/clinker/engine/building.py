@@ -122,6 +122,13 @@ def field_sql(flow: Flow, name: str) -> str:
         return recast(Scope(), quoted(name), flow.narrowed[name], flow.columns[name])
     if name in flow.columns:
         return quoted(name)
+    return undeclared_sql(flow, name)
+
+
+def undeclared_sql(flow: Flow, name: str) -> str:
+    """A field that no schema names; null if a program has overwritten it."""
+    if name in flow.overwritten:
+        return literal(None, ANY)
     if name in flow.widened:
         return f"concat('\"', {quoted(widened_column(name))})"
     if flow.has_widened_map:

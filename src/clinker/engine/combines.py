@@ -9,8 +9,8 @@ from pyspark.sql import functions as f
 
 from clinker.config.nodes import CombineNode
 from clinker.cxl import tagged
-from clinker.cxl.types import Type
-from clinker.engine.building import Building, computed, recast
+from clinker.cxl.types import ANY, Type
+from clinker.engine.building import Building, computed, recast, undeclared_sql
 from clinker.engine.explaining import program_explainer
 from clinker.engine.expressions import Compiler, Scope, representation
 from clinker.engine.expressions.compiler import map_key
@@ -42,13 +42,31 @@ def combine(building: Building, planned: PlannedCombine, inputs: Mapping[str, Fl
     node = planned.unit.node
     assert isinstance(node, CombineNode)
     plan = building.plan.joins[planned.unit.name]
-    joined = join(building, planned, plan, inputs, only_first=node.config.match == "first")
+    read = {label: _with_undeclared(flow, label, planned) for label, flow in inputs.items()}
+    joined = join(building, planned, plan, read, only_first=node.config.match == "first")
     joined = _without_misses(building, planned, node, joined)
     if planned.program is None:
         flow = _collected(building, planned, joined, inputs)
     else:
-        flow = _with_body(building, planned, joined, inputs)
+        flow = _with_body(building, planned, joined, read)
     return with_rejected(flow, joined.rejected)
+
+
+def _with_undeclared(flow: Flow, label: str, planned: PlannedCombine) -> Flow:
+    """An input with the undeclared fields that the combine reads of it as columns."""
+    read = set(planned.where.fields_read)
+    if planned.program:
+        read |= planned.program.fields_read
+    declared = planned.inputs[label].columns
+    names = sorted(n for input_, n in read if input_ == label and n not in declared)
+    if not names:
+        return flow
+    columns = [f"{undeclared_sql(flow, name)} as {quoted(name)}" for name in names]
+    return replace(
+        flow,
+        frame=flow.frame.selectExpr("*", *columns),
+        columns={**flow.columns, **dict.fromkeys(names, ANY)},
+    )
 
 
 # Misses
@@ -118,8 +136,8 @@ def _with_body(
         read = read_expressions(program.expressions())
         known = building.surroundings(planned.unit, program.expressions())
         explain = program_explainer(program, reads_of(read), known, checks_nan=True)
-        number = building.stage(planned.unit, explain)
-        reject = reject_sql(flow, number, inputs_sql(compiler, read))
+        number = building.stage(planned.unit, joined.matches.explaining(explain))
+        reject = reject_sql(flow, number, inputs_sql(compiler, read, joined.matches.sql))
         mark = rejecting(flow, fails, reject)
     if mark:
         hidden[REJECT] = mark

@@ -122,6 +122,16 @@ class Flow:
         return FIRST_SOURCE in self.origin
 
     @property
+    def place(self) -> tuple[str, str]:
+        """SQL for the source and the position of a record, or of the first record of a group."""
+        own = quoted(SOURCE), quoted(POSITION)
+        if not self.has_groups:
+            return own
+        first = (quoted(self.origin[name][0]) for name in (FIRST_SOURCE, FIRST_POSITION))
+        source, position = (f"ifnull({a}, {b})" for a, b in zip(own, first, strict=True))
+        return source, position
+
+    @property
     def names(self) -> tuple[str, ...]:
         """All columns of the frame."""
         return (*self.columns, *self.hidden)

@@ -23,6 +23,7 @@ from clinker.engine.expressions import Compiler, Scope, literal, representation
 from clinker.engine.expressions.conditions import either
 from clinker.engine.flow import REJECT, Flow, quoted, selection
 from clinker.engine.identity import identity_sql
+from clinker.engine.matches import Matches, place_columns
 from clinker.engine.rejecting import (
     inputs_sql,
     is_kept,
@@ -57,6 +58,7 @@ class Joined:
     """The build orders, which tell several finds of one driver record apart."""
     is_unique: bool
     """Whether every driver record is there once."""
+    matches: Matches
     rejected: tuple[Flow, ...] = ()
     """Build inputs of which records failed."""
 
@@ -117,6 +119,7 @@ class _Joining:
         self.planned = planned
         self.inputs = inputs
         self.rejected: list[Flow] = []
+        self.matches = Matches({}, building.system.files)
 
     def run(self, plan: Join, only_first: bool) -> Joined:
         flow = self._named(plan.driver, self.inputs[plan.driver])
@@ -138,6 +141,7 @@ class _Joining:
             builds=builds,
             order=tuple(order),
             is_unique=deduplicates,
+            matches=self.matches,
             rejected=tuple(self.rejected),
         )
         if len(builds) > 1 or not deduplicates:
@@ -167,7 +171,9 @@ class _Joining:
         checks = [c.written for c in step.comparisons if c not in comparisons or not c.is_exact]
         probes = [f"$probe:{number}.{n}" for n in range(len(comparisons))]
         keys = [f"$build:{number}.{n}" for n in range(len(comparisons))]
-        flow, may_fail = self._with_keys(flow, probes, [c.probe for c in comparisons], comparisons)
+        flow, may_fail = self._with_keys(
+            flow, probes, [c.probe for c in comparisons], comparisons, self.matches
+        )
         if may_fail and finds and not deduplicates:
             flow = _rejected_once(flow, finds)
         build = self._build(step, keys, comparisons)
@@ -186,8 +192,13 @@ class _Joining:
             *selection(build.columns),
             *selection(keys),
             *(f"{quoted(o)} as {quoted(n)}" for o, n in zip(build.order, order, strict=True)),
+            *(
+                f"{text} as {quoted(name)}"
+                for text, name in zip(build.place, place_columns(step.build), strict=True)
+            ),
             f"true as {quoted(matched(step.build))}",
         )
+        self.matches = replace(self.matches, builds={**self.matches.builds, step.build: build})
         if build.is_small:
             renamed = renamed.hint("broadcast")
         frame = flow.frame.join(renamed, f.expr(" and ".join(condition or ["true"])), "left")
@@ -208,6 +219,7 @@ class _Joining:
         names: Sequence[str],
         values: Sequence[typed.Expr],
         comparisons: Sequence[Comparison],
+        matches: Matches,
     ) -> tuple[Flow, bool]:
         """The flow with what it is compared by, and whether keys may fail: those are rejected."""
         compiler = self.compiler(flow)
@@ -220,20 +232,25 @@ class _Joining:
         mark = quoted(REJECT) if flow.has_rejects else None
         fails = either(*failures)
         if fails:
-            mark = self._mark(flow, compiler, fails, values)
+            mark = self._mark(flow, compiler, fails, values, matches)
         if mark:
             columns[REJECT] = mark
         frame = computed(flow.frame, compiler.scope, list(columns.items()))
         return replace(flow, frame=frame, has_rejects=mark is not None), fails is not None
 
     def _mark(
-        self, flow: Flow, compiler: Compiler, fails: str, expressions: Sequence[typed.Expr]
+        self,
+        flow: Flow,
+        compiler: Compiler,
+        fails: str,
+        expressions: Sequence[typed.Expr],
+        matches: Matches,
     ) -> str:
         read = read_expressions(expressions)
         known = self.building.surroundings(self.planned.unit, expressions)
         explain = expressions_explainer(expressions, reads_of(read), known)
-        stage = self.building.stage(self.planned.unit, explain)
-        reject = reject_sql(flow, stage, inputs_sql(compiler, read))
+        stage = self.building.stage(self.planned.unit, matches.explaining(explain))
+        reject = reject_sql(flow, stage, inputs_sql(compiler, read, matches.sql))
         return rejecting(flow, fails, reject)
 
     def _build(self, step: Step, keys: Sequence[str], comparisons: Sequence[Comparison]) -> Flow:
@@ -244,7 +261,8 @@ class _Joining:
             # Spark would compute with records that it holds already while it still plans.
             flow = flow.with_frame(flow.frame.coalesce(1))
         flow = self._named(step.build, flow)
-        flow, _ = self._with_keys(flow, keys, [c.build for c in comparisons], comparisons)
+        alone = replace(self.matches, builds={})
+        flow, _ = self._with_keys(flow, keys, [c.build for c in comparisons], comparisons, alone)
         if not flow.has_rejects:
             return flow
         if not flow.is_small:
@@ -294,7 +312,8 @@ class _Joining:
         columns[_HOLDS] = " and ".join([present, *tests])
         has_rejects = flow.has_rejects
         if failures:
-            columns[REJECT] = self._mark(flow, compiler, " or ".join(failures), late)
+            fails = " or ".join(failures)
+            columns[REJECT] = self._mark(flow, compiler, fails, late, self.matches)
             has_rejects = True
         elif has_rejects:
             columns[REJECT] = quoted(REJECT)
@@ -318,6 +337,7 @@ class _Joining:
         dropped = {
             *(column_of(step.build, name) for name in self.inputs[step.build].columns),
             *order,
+            *place_columns(step.build),
             matched(step.build),
         }
         kept = [
@@ -357,6 +377,7 @@ class _Joining:
         """All columns; those of build inputs are null where one of these has no record."""
         of_builds = {
             *(column_of(b, name) for b in found.builds for name in self.inputs[b].columns),
+            *(name for build in found.builds for name in place_columns(build)),
             *map(matched, found.builds),
         }
         return [

@@ -53,12 +53,14 @@ def reads_of(read: Iterable[typed.Field | typed.System]) -> Reads:
     )
 
 
-def inputs_sql(compiler: Compiler, read: Iterable[typed.Field | typed.System]) -> str:
-    """The values that were read, for the driver to explain what happened."""
-    return carried_sql(
-        (str(place), compiler.expression(r).text, r.type)
-        for place, r in enumerate(_fields_first(read))
-    )
+def inputs_sql(
+    compiler: Compiler,
+    read: Iterable[typed.Field | typed.System],
+    more: Iterable[tuple[str, Type]] = (),
+) -> str:
+    """The values that were read, and perhaps more, for the driver to explain what happened."""
+    values = [(compiler.expression(r).text, r.type) for r in _fields_first(read)]
+    return carried_sql((str(place), *value) for place, value in enumerate((*values, *more)))
 
 
 def inputs_array_sql(compiler: Compiler, read: Iterable[typed.Field | typed.System]) -> str:

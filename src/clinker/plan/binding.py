@@ -369,6 +369,11 @@ class _Binder:
         inputs = {e.label: self.upstream(unit, i) for i, e in enumerate(unit.inputs)}
         driver = node.config.drive if node.config.drive in inputs else next(iter(inputs))
         rows = {label: planned.row for label, planned in inputs.items()}
+        rows |= {
+            edge.label: replace(rows[edge.label], has_undeclared=self._brings_undeclared(upstream))
+            for edge in unit.inputs
+            if edge.label != driver and (upstream := self.graph.units.get(edge.upstream))
+        }
         meta = inputs[driver].meta
         context = replace(self.context(unit, Row(), meta), qualifiers=rows)
         where = check_expression(
@@ -518,10 +523,11 @@ class _Binder:
         """Report unless an output has such a column to write, be it one that nobody declares."""
         if not (node.config.include_unmapped and self._brings_undeclared(unit)):
             self.require_field(unit, name, row, location, reader)
-        elif row.get(name) is None and (meant := did_you_mean(name, row.columns)):
+        elif row.get(name) is None:
             message = f"'{reader}' has an effect on '{name}' only if a file has it undeclared"
+            help = did_you_mean(name, row.columns) or "declare it in the schema of the source"
             found = unit.scope.problem(
-                "W013", message, location, help=meant, severity=Severity.WARNING
+                "W013", message, location, help=help, severity=Severity.WARNING
             )
             self.diagnostics.append(found)
 
@@ -596,7 +602,7 @@ def _after_miss(rows: Mapping[str, Row], driver: str, node: CombineNode) -> Mapp
     if node.config.on_miss != "null_fields":
         return rows
     nullable = {
-        label: Row({name: type_.nullable() for name, type_ in row.columns.items()})
+        label: replace(row, columns={n: type_.nullable() for n, type_ in row.columns.items()})
         for label, row in rows.items()
     }
     return {**nullable, driver: rows[driver]}

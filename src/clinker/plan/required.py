@@ -259,7 +259,9 @@ def _by_combine(planned: PlannedCombine, wanted: _Wanted) -> Iterator[_Wanted]:
             needed |= wanted.columns - planned.inputs.keys()
         elif planned.program is None and label in wanted.columns:
             needed |= set(row.columns)
-        yield _Wanted(needed & set(row.columns), wanted.undeclared and drives)
+        declared = needed & set(row.columns)
+        undeclared = wanted.undeclared if drives else declared != needed
+        yield _Wanted(declared, undeclared)
 
 
 def _by_output(planned: PlannedOutput) -> _Wanted:
