@@ -712,3 +712,49 @@ def test_records_may_differ_in_undeclared_fields_alone(
         assert ran.code == 0, ran.message
         assert ran.report
         assert ran.report.counts.written == expected
+
+
+@pytest.mark.usefixtures("either_way")
+def test_provenance(workplace: Workplace) -> None:
+    workplace.write(a_csv="id\n1\n2\n", b_csv="id\n3\nx\n4\n", c_json='{"id": 3}\n')
+    ran = workplace.run(
+        """
+        pipeline: { name: p, include_provenance: true }
+        nodes:
+          - { type: source, name: rows, config: { type: csv, glob: "*.csv", schema: { id: int } } }
+          - { type: source, name: more, config: { type: json, path: c.json, schema: { id: int } } }
+          - { type: merge, name: both, inputs: [more, rows] }
+          - type: transform
+            name: step
+            input: both
+            config: { cxl: "filter $meta.source_row < 3  emit place = $meta.source_file" }
+          - type: output
+            name: o
+            input: step
+            config: { type: csv, path: o.out, include_metadata: all }
+          - type: combine
+            name: pairs
+            input: { r: rows, m: more }
+            config:
+              where: r.id == m.id
+              on_miss: skip
+              propagate_ck: driver
+              cxl: emit id = r.id
+          - type: output
+            name: p
+            input: pairs
+            config: { type: json, path: p.out, include_metadata: [source_row, source_name] }
+        error_handling: { strategy: continue, dlq: { path: rejected.out } }
+        """
+    )
+    assert ran.code == 2
+    assert workplace.read("o.out") == (
+        "id,place,meta.source_name,meta.source_file,meta.source_row\n"
+        "3,c.json,more,c.json,1\n"
+        "1,a.csv,rows,a.csv,1\n"
+        "2,a.csv,rows,a.csv,2\n"
+        "3,b.csv,rows,b.csv,1\n"
+    )
+    assert workplace.read("p.out") == (
+        '[\n{"id":3,"meta.source_row":1,"meta.source_name":"rows"}\n]\n'
+    )

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from clinker.config.nodes import SourceNode
 from clinker.engine.building import Building
-from clinker.engine.flow import POSITION, REJECT, SOURCE, Flow, quoted
+from clinker.engine.flow import META, POSITION, REJECT, SOURCE, Flow, quoted
 from clinker.engine.inputs import SourceInput
 from clinker.engine.scan import local_frame, scan
 from clinker.formats.reading import Inventory, JsonDialect
@@ -14,6 +16,10 @@ _PART_BYTES = 64 * 2**20
 _MOST_PARTS = 64
 """Records whose order was lost are sorted in parts of that size, at most so many: the SQL that
 tells them apart must not grow too long."""
+
+
+_PROVENANCE = {"source_name": "name", "source_file": "file", "source_row": "row"}
+"""Metadata, and the members of `$source` that it is."""
 
 
 def source(building: Building, planned: PlannedSource, given: SourceInput) -> Flow:
@@ -33,7 +39,7 @@ def source(building: Building, planned: PlannedSource, given: SourceInput) -> Fl
     columns = {name: planned.row.columns[name] for name in delivered}
     keeps_undeclared = given.spec.undeclared == "keep"
     has_map = keeps_undeclared and isinstance(given.spec.dialect, JsonDialect)
-    return Flow(
+    flow = Flow(
         frame=frame.selectExpr("*", f"{given.number} as {quoted(SOURCE)}"),
         columns=columns,
         order=(POSITION,),
@@ -47,6 +53,17 @@ def source(building: Building, planned: PlannedSource, given: SourceInput) -> Fl
         borders=_borders(given.inventory),
         apart=apart,
     )
+    return _with_provenance(building, planned, flow) if planned.meta else flow
+
+
+def _with_provenance(building: Building, planned: PlannedSource, flow: Flow) -> Flow:
+    """The flow with metadata that says where its records were read."""
+    values = building.compiler(planned.unit, flow).inputs
+    columns = [
+        f"{values.system('source', (member,), planned.meta[name])} as {quoted(META + name)}"
+        for name, member in _PROVENANCE.items()
+    ]
+    return replace(flow, frame=flow.frame.selectExpr("*", *columns), meta=planned.meta)
 
 
 def _event_times(node: SourceNode) -> list[str]:

@@ -28,6 +28,7 @@ from clinker.cxl.types import (
     ANY,
     ARRAY,
     BOOL,
+    INT,
     NUMERIC,
     SCHEMA_TYPES,
     STRING,
@@ -57,6 +58,8 @@ from clinker.plan.planned import (
 from clinker.plan.projection import metadata_columns
 from clinker.plan.variables import SCOPES, Registry
 
+PROVENANCE: Mapping[str, Type] = {"source_name": STRING, "source_file": STRING, "source_row": INT}
+"""The metadata that says where a record was read."""
 CHECKED_TYPES = {
     "matches": STRING,
     "length": STRING | ARRAY,
@@ -78,8 +81,11 @@ class Bound:
     diagnostics: list[Diagnostic]
 
 
-def bind(graph: Graph, registry: Registry, modules: ModuleLibrary) -> Bound:
-    binder = _Binder(graph, registry, modules)
+def bind(
+    graph: Graph, registry: Registry, modules: ModuleLibrary, *, has_provenance: bool = False
+) -> Bound:
+    """Bind all units; with `has_provenance` the metadata of records tells where they come from."""
+    binder = _Binder(graph, registry, modules, PROVENANCE if has_provenance else {})
     for unit in graph:
         binder.bind(unit)
     return Bound(binder.nodes, binder.diagnostics)
@@ -99,6 +105,7 @@ class _Binder:
     graph: Graph
     registry: Registry
     modules: ModuleLibrary
+    provenance: Mapping[str, Type]
     nodes: dict[str, Planned] = field(default_factory=dict)
     sections: dict[str, dict[str, Type]] = field(default_factory=dict)
     inputs: dict[str, frozenset[str]] = field(default_factory=dict)
@@ -217,7 +224,7 @@ class _Binder:
             for column in node.config.schema_columns
         }
         row = Row(columns, is_open=node.config.columns is None)
-        return PlannedSource(unit=unit, row=row)
+        return PlannedSource(unit=unit, row=row, meta=self.provenance)
 
     def _transform(self, unit: Unit, node: TransformNode) -> Planned:
         upstream = self.upstream(unit)
