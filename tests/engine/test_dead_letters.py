@@ -180,7 +180,7 @@ def test_everything_that_can_fail(filled: Workplace) -> None:
     assert [row[2:] for row in found] == list(csv.reader(io.StringIO(FAILED)))
     assert all(earlier[:2] < later[:2] for earlier, later in pairwise(found))
     assert all(re.fullmatch(r"[0-9a-f]{8}-[0-9a-f]{4}-7[-0-9a-f]{21}", row[0]) for row in found)
-    assert ran.messages == ["warn checked: quite large"]
+    assert ran.messages == ["warn checked: quite large (row 10 of rows.csv, source 'rows')"]
     assert report_numbers(ran) == (18, 4, 6, 15)
     assert ran.report
     assert [(s.name, s.records, s.rejected) for s in ran.report.sources] == [

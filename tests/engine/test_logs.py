@@ -113,3 +113,39 @@ def test_debug_shows_values_and_where_they_come_from(
     ]
     assert heard[0].startswith("trace step: n: 1 ")
     assert len(heard) == 7 + 2 + 2
+
+
+@pytest.mark.usefixtures("either_way")
+def test_a_rule_that_warns_names_the_record(workplace: Workplace) -> None:
+    workplace.write(in_csv="id,n\n1,1\n2,2\n", more_csv="id,n\n3,3\n4,1\n")
+    ran = workplace.run(
+        """
+        pipeline: { name: p }
+        nodes:
+          - type: source
+            name: rows
+            config: { type: csv, paths: [in.csv, more.csv], schema: { id: int, n: int } }
+          - type: transform
+            name: step
+            input: rows
+            config:
+              cxl: emit m = n
+              validations: [{ check: "n == 1", severity: warn, message: not one }]
+          - type: aggregate
+            name: sums
+            input: step
+            config: { group_by: [n], cxl: emit rows = count(*) }
+          - type: transform
+            name: last
+            input: sums
+            config: { cxl: "", validations: [{ check: rows > 1, name: many, severity: warn }] }
+          - { type: output, name: out, input: last, config: { type: csv, path: out.csv } }
+        """
+    )
+    assert ran.code == 0
+    assert ran.messages == [
+        "warn step: not one (row 2 of in.csv, source 'rows')",
+        "warn step: not one (row 1 of more.csv, source 'rows')",
+        "warn last: validation 'many' failed (the group of row 2 of in.csv, source 'rows')",
+        "warn last: validation 'many' failed (the group of row 1 of more.csv, source 'rows')",
+    ]

@@ -33,7 +33,8 @@ from clinker.engine.flow import (
 )
 from clinker.engine.inputs import SourceInput
 from clinker.engine.observer import Observer
-from clinker.engine.origins import NO_POSITION, ROW_MASK, Places, typed_fields, with_origins
+from clinker.engine.origins import NO_POSITION, Places, typed_fields, with_origins
+from clinker.engine.places import ROW_MASK
 from clinker.engine.reject_texts import REJECTS
 from clinker.engine.report import Counts, Exit, RunError
 from clinker.engine.stages import Demand, Reason, RunAgain, Stage, Stages

@@ -7,12 +7,13 @@ outputs, and only if somebody wants to read messages of that level.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import partial
 from typing import TypeAlias
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
-from pyspark.sql import DataFrame
+from pyspark.sql import DataFrame, Row
 
 from clinker.config.nodes import TransformNode
 from clinker.config.nodes.transform import LogDirective
@@ -28,12 +29,14 @@ from clinker.engine.dead_letters import Rejected
 from clinker.engine.expressions import Compiler, literal
 from clinker.engine.flow import Flow, quoted
 from clinker.engine.observer import Observer
+from clinker.engine.places import record_name
 from clinker.engine.tracing import ProgramMessages, needs_interpreter, program_messages
 from clinker.frozen import frozen
 from clinker.plan.checks import CHECKED_VALUE
 from clinker.plan.planned import PlannedTransform
 
 _TEXT, _SHOWN, _FIELD = "$text", "$shown", "$field:"
+_SOURCE, _POSITION = "$of_source", "$at_position"
 Reaching: TypeAlias = Callable[[Sequence[typed.Statement]], Flow]
 """The records that get past these statements, the first of a program."""
 
@@ -48,12 +51,15 @@ class RecordMessages:
     """What is said about each record and the fields shown with it, in the order of records."""
     fields: tuple[str, ...] = ()
     every: int = 1
+    name: Callable[[Row], str] | None = None
+    """What to call the record, where the text does not tell it from others."""
 
     def tell(self, observer: Observer) -> None:
         for number, row in enumerate(self.frame.toLocalIterator()):
             if number % self.every == 0:
                 shown = {name: tagged.decode(row[_FIELD + name]) for name in self.fields}
-                observer.logged(self.level, row[_TEXT], self.node, shown)
+                text = f"{row[_TEXT]} ({self.name(row)})" if self.name else row[_TEXT]
+                observer.logged(self.level, text, self.node, shown)
 
 
 def messages_of(
@@ -123,6 +129,8 @@ def _messages(
     kept = flow.without_rejects().in_order()
     compiler = building.compiler(planned.unit, kept, renamed=renamed)
     columns = {_TEXT: literal(text, STRING)}
+    if breaks:
+        columns |= dict(zip((_SOURCE, _POSITION), kept.place, strict=True))
     for name in fields:
         own = kept.columns.get(name, ANY)
         columns[_FIELD + name] = recast(compiler.scope, compiler.inputs.field(None, name), own, ANY)
@@ -132,8 +140,19 @@ def _messages(
         test = f"not {holds}" if breaks else holds
     frame = _selected(kept, compiler, columns, test)
     return RecordMessages(
-        node=planned.unit.name, level=level, frame=frame, fields=fields, every=every
+        node=planned.unit.name,
+        level=level,
+        frame=frame,
+        fields=fields,
+        every=every,
+        name=partial(_named, building.system.files, kept.has_groups) if breaks else None,
     )
+
+
+def _named(files: Mapping[str, Sequence[str]], is_group: bool, row: Row) -> str:
+    if row[_POSITION] is None:
+        return "the group of no records"
+    return record_name(files, row[_SOURCE], row[_POSITION], is_group=is_group)
 
 
 def _traced(

@@ -5,14 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
-from clinker.cxl.failure import shown
 from clinker.cxl.types import INT, Type
 from clinker.cxl.values import Value
-from clinker.engine.flow import FILE_SHIFT, Flow, quoted
+from clinker.engine.flow import Flow, quoted
+from clinker.engine.places import record_name
 from clinker.engine.stages import Explain, Reason
 from clinker.frozen import frozen
-
-_ROW_MASK = (1 << FILE_SHIFT) - 1
 
 
 def place_columns(label: str) -> tuple[str, str]:
@@ -47,16 +45,10 @@ class Matches:
 
     def _named(self, places: Sequence[Value]) -> str:
         found = [
-            self._build_record(flow, source, position)
+            record_name(self.files, source, position, is_group=flow.has_groups)
             for flow, source, position in zip(
                 self.builds.values(), places[::2], places[1::2], strict=True
             )
             if isinstance(source, int) and isinstance(position, int)
         ]
         return f" (with {', and '.join(found)})" if found else ""
-
-    def _build_record(self, flow: Flow, source: int, position: int) -> str:
-        name = list(self.files)[source]
-        file = shown(self.files[name][position >> FILE_SHIFT])
-        row = f"row {position & _ROW_MASK} of {file}, source '{name}'"
-        return f"the group of {row}" if flow.has_groups else row

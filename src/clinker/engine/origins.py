@@ -16,8 +16,8 @@ import pyarrow.compute as pc
 from clinker.cxl.tagged import decode
 from clinker.cxl.values import Value
 from clinker.engine.expressions.arrow_value import to_values
-from clinker.engine.flow import FILE_SHIFT
 from clinker.engine.inputs import SourceInput
+from clinker.engine.places import ROW_MASK
 from clinker.formats.coercion import Coercion
 from clinker.formats.reading import (
     Column,
@@ -30,7 +30,6 @@ from clinker.formats.reading import (
 from clinker.frozen import frozen
 
 Numbers = npt.NDArray[np.int64]
-ROW_MASK = (1 << FILE_SHIFT) - 1
 NO_POSITION = np.iinfo(np.int64).max
 """The position of a group without any record: behind all others."""
 
