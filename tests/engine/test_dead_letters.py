@@ -515,7 +515,7 @@ def test_fields_are_shown_as_they_are_written(workplace: Workplace) -> None:
         ["rows", "2", "rows", "+8", " 2.50 ", "02.02.2024", "", "", "y", "", ""],
         ["rows", "3", "failing", "9", "1e3", "31.12.2024", "two\nlines", "", "", "", ""],
         ["things", "1", "refused", "007", "", "01.02.2024", "", "1.50", "", '{"y":[true]}', "3.0"],
-        ["things", "2", "refused", "8", "", "", "", "", "", "", ""],
+        ["things", "2", "refused", "8.0", "", "", "", "", "", "", ""],
     ]
 
 
