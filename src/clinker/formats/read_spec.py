@@ -37,7 +37,8 @@ class FormatError(Exception):
         self.help = help
 
     def __str__(self) -> str:
-        return f"{self.path}: {self.message}"
+        path = "".join(c if c.isprintable() else repr(c)[1:-1] for c in self.path)
+        return f"{path}: {self.message}"
 
     def __reduce__(self) -> tuple[type[FormatError], tuple[str, str, str | None]]:
         return FormatError, (self.message, self.path, self.help)
