@@ -233,6 +233,14 @@ def test_nodes_branches_and_files_of_any_name(workplace: Workplace, name: str) -
     ]
 
 
+def test_control_characters_of_a_path_are_not_printed(workplace: Workplace) -> None:
+    (workplace.folder / "a\x1b[31m.csv").write_text('id\n"1\n')
+    rows = source("rows", "csv", {"id": "int"}, path="a\x1b[31m.csv")
+    ran = workplace.run(pipeline(rows, output("o", "rows")))
+    assert ran.code == 4
+    assert ran.message.startswith(f"{workplace.folder}/a\\x1b[31m.csv: the file ends inside quotes")
+
+
 # Columns without a header
 
 
