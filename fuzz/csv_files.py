@@ -18,8 +18,8 @@ from clinker.formats.reading import (
     Column,
     CsvDialect,
     FormatError,
-    InputFile,
     ReadSpec,
+    input_file,
     read_split,
     take_inventory,
 )
@@ -267,7 +267,7 @@ def _read(case: Case, folder: Path) -> list[dict[str, Any]]:
         checked=tuple(case.declared),
         undeclared="keep" if case.keeps else "drop",
     )
-    files = [InputFile(0, str(path), len(content))]
+    files = [input_file(0, str(path))]
     with _blocks_of(case.block_bytes):
         inventory = take_inventory(spec, files, case.split_bytes)
         batches = [

@@ -16,9 +16,9 @@ from clinker.cxl.types import ANY
 from clinker.formats.reading import (
     Column,
     FormatError,
-    InputFile,
     JsonDialect,
     ReadSpec,
+    input_file,
     read_split,
     take_inventory,
 )
@@ -288,7 +288,7 @@ def _read(case: Case, folder: Path) -> list[dict[str, Any]]:
         columns=tuple(Column(name, ANY) for name in case.declared),
         needed=case.declared,
     )
-    inventory = take_inventory(spec, [InputFile(0, str(path), len(case.content))], case.split_bytes)
+    inventory = take_inventory(spec, [input_file(0, str(path))], case.split_bytes)
     batches = [batch for split in inventory.splits for batch in read_split(spec, inventory, split)]
     for batch in batches:
         batch.validate(full=True)

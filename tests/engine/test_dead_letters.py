@@ -9,8 +9,11 @@ from itertools import pairwise
 
 import pytest
 
+from clinker.engine.dead_letters import check_counts
+from clinker.engine.report import RunError
 from clinker.plan.options import Preview
 
+from .flowing import planned
 from .whole_runs import Ran, Workplace
 
 PLACE = ["source_file", "source_name", "source_row", "stage", "route", "trigger"]
@@ -756,6 +759,16 @@ def test_copies_of_a_record_fail_each_and_are_one_in_a_share(
             ["1", "last"],
             ["3", "before"],
         ]
+
+
+def test_counts_add_up_or_the_run_fails() -> None:
+    plan = planned(SIMPLE.format("continue", "dlq: { path: rejected.csv }"))
+    check_counts(plan, rejected=1, written=3, total=4)
+    with pytest.raises(RunError) as raised:
+        check_counts(plan, rejected=1, written=2, total=4)
+    assert raised.value.message == (
+        "the numbers do not add up: 4 records were read, but 2 written and 1 rejected"
+    )
 
 
 # Ends of runs

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from clinker.plan.reach import reached
+from clinker.plan.reach import keeps_every_record, reached
 from tests.plan.compiling import bound
 
 _SOURCES = """
@@ -84,3 +84,37 @@ def test_reached(nodes: str, written: dict[str, int], expected: int | None) -> N
 def test_outputs_of_the_same_records_count_once() -> None:
     planned = bound(_SOURCES + _output("a", "orders") + _output("b", "orders")).nodes
     assert reached(planned, {"a": 3, "b": 3}) == 3
+
+
+_BOTH = _merge("orders", "products")
+
+
+@pytest.mark.parametrize(
+    ("nodes", "reads", "expected"),
+    [
+        (_BOTH, ["m"], True),
+        ("", ["orders", "products"], True),
+        (_BOTH + _transform("t", "m"), ["t"], True),
+        (_BOTH + _transform("t", "m"), ["t", "m"], False),
+        (_BOTH + _transform("t", "m", "filter id > 1"), ["t"], False),
+        (_BOTH + _transform("t", "m", "distinct"), ["t"], False),
+        (_BOTH + _transform("t", "m", "emit each x in [1, 2] { emit y = x }"), ["t"], False),
+        (_route("exclusive"), ["r.low", "r.mid", "r.high", "products"], True),
+        (_route("exclusive"), ["r.low", "r.mid", "products"], False),
+        (_route("exclusive"), ["r.low", "r.mid", "r.high", "r.high", "products"], False),
+        (_route("inclusive"), ["r.low", "r.mid", "r.high", "products"], False),
+        (_GROUPS, ["g", "products"], False),
+        (_combine("first"), ["c"], False),
+        ("", ["orders"], False),  # nobody reads the other
+    ],
+)
+def test_keeps_every_record(nodes: str, reads: list[str], expected: bool) -> None:
+    outputs = "".join(_output(f"out_{n}", place) for n, place in enumerate(reads))
+    found = bound(_SOURCES + nodes + outputs)
+    assert keeps_every_record(found.graph, found.nodes) is expected
+
+
+def test_sorting_may_drop_records() -> None:
+    dropping = "type: csv, sort_order: [{field: id, null_order: drop}]"
+    found = bound(_SOURCES + _BOTH + _output("o", "m").replace("type: csv", dropping))
+    assert not keeps_every_record(found.graph, found.nodes)

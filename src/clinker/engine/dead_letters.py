@@ -50,6 +50,7 @@ from clinker.frozen import frozen
 from clinker.plan.compile import Plan
 from clinker.plan.dead_letters import Limit
 from clinker.plan.planned import Planned, PlannedAggregate, PlannedCombine, PlannedTransform
+from clinker.plan.reach import keeps_every_record
 
 LATE_RECORD = "late_record"
 MERGED = "<merged>"
@@ -262,6 +263,22 @@ def check_limits(plan: Plan, rejected: Rejected, totals: Mapping[str, int]) -> N
         if queue:
             diagnostics = [Diagnostic("E316", message, Label(queue.at("max_rate")), help=help)]
         raise RunError(message, Exit.EVALUATION, diagnostics, help, counts)
+
+
+def check_counts(plan: Plan, rejected: int, written: int, total: int) -> None:
+    """Records that were read are written or rejected: end the run if some are neither, or both.
+
+    Where records may be dropped, joined or taken twice, nobody can tell.
+    """
+    if written + rejected == total or not keeps_every_record(plan.graph, plan.nodes):
+        return
+    raise RunError(
+        f"the numbers do not add up: {total} records were read, "
+        f"but {written} written and {rejected} rejected",
+        Exit.INTERNAL,
+        help="nothing was published; if no input changed while it was read, this is a defect of "
+        "clinker: please report it",
+    )
 
 
 def _exceeded_limits(

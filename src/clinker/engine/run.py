@@ -24,6 +24,7 @@ from clinker.engine.collecting import (
 )
 from clinker.engine.dead_letters import (
     Rejected,
+    check_counts,
     check_limits,
     explained,
     log_unfiled,
@@ -213,6 +214,8 @@ class _Run:
             tell_errors(building, rejected)
             announce(building, "after_transform")
         check_limits(self.plan, rejected, {s.name: s.records for s in self.inputs})
+        written = sum(s.records for s in staged)
+        check_counts(self.plan, rejected.records, written, self._total)
         return staged, rejected
 
     @property

@@ -16,10 +16,8 @@ from clinker.cxl.tagged import decode
 from clinker.cxl.values import Value
 from clinker.diagnostics import Location
 from clinker.engine.carried import carried_values, is_carried
-from clinker.engine.report import RunError
+from clinker.engine.report import Exit, RunError
 from clinker.frozen import frozen
-
-INTERNAL_ERROR = 1
 
 
 class Demand(IntEnum):
@@ -96,7 +94,7 @@ class Stages:
             raise RunError(
                 f"the engine rejected a record in '{stage.node}' that the interpreter accepts: "
                 f"{inputs}",
-                INTERNAL_ERROR,
+                Exit.INTERNAL,
                 help="this is a defect of clinker; please report it with the line above",
             )
         return _filed_as(stage.category, reason)

@@ -1,4 +1,5 @@
-"""How many source records reached an output, where the numbers of written records tell."""
+"""How many source records reached an output, where the numbers of written records tell; and where
+all must that are not rejected."""
 
 from __future__ import annotations
 
@@ -6,14 +7,17 @@ from collections.abc import Mapping
 from itertools import combinations
 from typing import TypeAlias
 
-from clinker.config.nodes import CombineNode, RouteNode
-from clinker.cxl.typed import EmitEach
+from clinker.config.nodes import CombineNode, OutputNode, RouteNode
+from clinker.cxl.typed import Distinct, EmitEach, Filter, Statement
 from clinker.frozen import frozen
-from clinker.plan.graph import Edge, Unit
+from clinker.plan.graph import Edge, Graph, Unit
 from clinker.plan.planned import (
     Planned,
     PlannedAggregate,
+    PlannedMerge,
     PlannedOutput,
+    PlannedRoute,
+    PlannedSource,
     PlannedTransform,
 )
 
@@ -96,3 +100,29 @@ def _apart(one: _Path, other: _Path) -> bool:
             route = left.unit.node
             return isinstance(route, RouteNode) and route.config.mode == "exclusive"
     return False
+
+
+def keeps_every_record(graph: Graph, nodes: Nodes) -> bool:
+    """Whether each record that is read is written once if it is not rejected: nothing drops any,
+    makes others of it, or takes it twice."""
+    return all(_hands_on_each(graph, node) for node in nodes.values())
+
+
+def _hands_on_each(graph: Graph, node: Planned) -> bool:
+    ports = [edge.port for _, edge in graph.consumers(node.name)]
+    match node:
+        case PlannedSource() | PlannedMerge():
+            return len(ports) == 1
+        case PlannedTransform(program=program):
+            return len(ports) == 1 and not any(map(_drops_or_copies, program.every_statement()))
+        case PlannedRoute(unit=Unit(node=RouteNode() as route)):
+            is_exclusive = route.config.mode == "exclusive"
+            return is_exclusive and sorted(map(str, ports)) == sorted(route.config.branches)
+        case PlannedOutput(unit=Unit(node=OutputNode() as output)):
+            return all(key.null_order != "drop" for key in output.config.sort_order)
+        case _:
+            return False
+
+
+def _drops_or_copies(statement: Statement) -> bool:
+    return isinstance(statement, Filter | Distinct | EmitEach)
