@@ -18,6 +18,7 @@ TASK_FAILURE = """\
 clinker.formats.reading.FormatError: orders.csv is not UTF-8 at byte 17
 \tat org.apache.spark.api.python.PythonRunner.run(PythonRunner.scala:1)
 """
+LOST = "ExecutorLostFailure (executor 1 exited caused by one of the running tasks)"
 
 
 @pytest.mark.parametrize(
@@ -29,6 +30,32 @@ clinker.formats.reading.FormatError: orders.csv is not UTF-8 at byte 17
             1,
             "the run exceeded the memory limit of 512M",
             ["E310"],
+        ),
+        (
+            PySparkException('  File "x.py", line 1\nMemoryError\n\tat org.apache.spark'),
+            1,
+            "the run exceeded the memory limit of 512M",
+            ["E310"],
+        ),
+        (
+            PySparkException("Lost task: SparkException: Python worker exited unexpectedly"),
+            4,
+            "a Python worker of Spark ended unexpectedly: it was killed, or it crashed",
+            [],
+        ),
+        (
+            PySparkException(
+                f"{LOST} Reason: Container killed by YARN for exceeding memory limits."
+            ),
+            1,
+            "the run exceeded the memory limit of 512M",
+            ["E310"],
+        ),
+        (
+            PySparkException(f"{LOST} Reason: worker decommissioned: gone"),
+            4,
+            "Spark lost an executor of the run: worker decommissioned: gone",
+            [],
         ),
         (
             PySparkException("java.io.IOException: No space left on device"),

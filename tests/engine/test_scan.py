@@ -108,13 +108,13 @@ def test_what_workers_cannot_read_is_told_as_such(spark: SparkSession, tmp_path:
     inventory = inventory_of(tmp_path, spec, b'[{"id":1},\n{"id":"\xe4"}]\n')
     with pytest.raises(PySparkException) as caught:
         scan(spark, spec, inventory).count()
-    problem = format_error(caught.value)
+    problem = format_error(str(caught.value))
     assert problem is not None
     assert problem.message == "line 2: byte 0xE4 is not UTF-8"
     assert problem.path == str(tmp_path / "0.data")
     with pytest.raises(PySparkException) as other:
         spark.range(1).selectExpr("raise_error('x')").collect()
-    assert format_error(other.value) is None
+    assert format_error(str(other.value)) is None
 
 
 @pytest.mark.parametrize(

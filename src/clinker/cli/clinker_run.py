@@ -10,7 +10,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from clinker.cli.command import CONFIGURATION, IO, OK, USAGE, CommandError, report
-from clinker.cxl.failure import shown
+from clinker.cxl.failure import printable
 from clinker.diagnostics import in_reading_order
 from clinker.plan.compile import Compiled, Plan, compile_pipeline
 from clinker.plan.files import check_inputs
@@ -105,7 +105,7 @@ def _spark_conf(given: Sequence[str]) -> dict[str, str]:
         if not equals or not key.strip():
             from clinker.engine.session.secrets import HIDDEN, is_secret
 
-            got = HIDDEN if is_secret(text) else shown(text)
+            got = HIDDEN if is_secret(text) else printable(text)
             raise CommandError(f"--spark-conf must be key=value, got '{got}'", USAGE)
         conf[key.strip()] = value
     return conf

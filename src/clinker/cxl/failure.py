@@ -79,8 +79,13 @@ _MAX_SHOWN = 60
 
 def shown(text: str) -> str:
     """A value in a message: on one line, and cut when it is long."""
-    line = "".join(c if c.isprintable() else repr(c)[1:-1] for c in text[:_MAX_SHOWN])
+    line = printable(text[:_MAX_SHOWN])
     return line + "…" if len(text) > _MAX_SHOWN else line
+
+
+def printable(text: str) -> str:
+    """A name or path in a message: on one line."""
+    return "".join(c if c.isprintable() else repr(c)[1:-1] for c in text)
 
 
 def conversion_failed(value: str, target: str) -> Failure:

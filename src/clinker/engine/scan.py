@@ -70,9 +70,9 @@ def local_frame(spark: SparkSession, table: pa.Table) -> DataFrame:
     return spark.createDataFrame(table, spark_schema(table.schema))
 
 
-def format_error(problem: Exception) -> FormatError | None:
-    """The unreadable file that made a job fail, if that was the reason."""
-    found = _FAILURE.search(str(problem))
+def format_error(problem: str) -> FormatError | None:
+    """The unreadable file that made a job fail, if that was the reason, from what Spark says."""
+    found = _FAILURE.search(problem)
     return FormatError(**json.loads(found[1])) if found else None
 
 

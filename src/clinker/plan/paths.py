@@ -20,7 +20,7 @@ from clinker.config import Model, Pipeline
 from clinker.config.error_handling import SourceDlq
 from clinker.config.nodes import CompositionNode, OutputNode, SourceNode
 from clinker.config.template import Template, Token
-from clinker.cxl.failure import shown
+from clinker.cxl.failure import printable
 from clinker.diagnostics import Diagnostic, Label, Location
 from clinker.diagnostics.suggest import did_you_mean
 from clinker.frozen import frozen
@@ -66,18 +66,18 @@ def violation(path: str, base_dir: Path, allow_absolute: bool, *roots: Path) -> 
     if "\0" in path:
         return Violation("the path contains a NUL character", "remove it")
     if ".." in _SEPARATORS.split(path) and _climbs_out(path, base_dir, roots):
-        return Violation(f"'{shown(path)}' climbs out of its directory with '..'", _STAY_BELOW)
+        return Violation(f"'{printable(path)}' climbs out of its directory with '..'", _STAY_BELOW)
     decoded = _decoded(path)
     if decoded != path and ("\0" in decoded or ".." in _SEPARATORS.split(decoded)):
         return Violation(
-            f"'{shown(path)}' hides a '..' or a NUL character behind percent signs",
+            f"'{printable(path)}' hides a '..' or a NUL character behind percent signs",
             "write the path without %-codes",
         )
     if allow_absolute:
         return None
     if is_absolute(path):
         return Violation(
-            f"'{shown(path)}' is an absolute path",
+            f"'{printable(path)}' is an absolute path",
             "write it relative to the base directory, or allow it with --allow-absolute-paths",
         )
     if leaves(resolve(path, base_dir), *roots):
@@ -88,7 +88,7 @@ def violation(path: str, base_dir: Path, allow_absolute: bool, *roots: Path) -> 
 def link_violation(path: str) -> Violation:
     """A path whose symbolic links lead to where it may not."""
     return Violation(
-        f"'{shown(path)}' leads out of the base directory through a symbolic link",
+        f"'{printable(path)}' leads out of the base directory through a symbolic link",
         "copy the data below the base directory, or allow it with --allow-absolute-paths",
     )
 

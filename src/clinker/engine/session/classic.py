@@ -36,8 +36,7 @@ def attach(jvm: Jvm) -> Session:
     try:
         if settings.master:
             check_reachable(settings.master)
-        context = _context(jvm)
-        spark = SparkSession(context)
+        spark = _spark(jvm)
         if not settings.is_local:
             ship_package(spark, jvm.directory.path)
     except BaseException:
@@ -54,7 +53,7 @@ def attach(jvm: Jvm) -> Session:
     return Session(spark, facts, stop)
 
 
-def _context(jvm: Jvm) -> SparkContext:
+def _spark(jvm: Jvm) -> SparkSession:
     port, secret = jvm.address()
     known = {"PYSPARK_GATEWAY_PORT": str(port), "PYSPARK_GATEWAY_SECRET": secret}
     python = sys.executable if jvm.settings.is_local else os.environ.get("PYSPARK_PYTHON")
@@ -63,6 +62,7 @@ def _context(jvm: Jvm) -> SparkContext:
             gateway = launch_gateway()  # type: ignore[no-untyped-call]
         with _variables({"PYSPARK_PYTHON": python or "python3"}), _own_interrupt_handler():
             context = SparkContext(gateway=gateway)
+        spark = SparkSession(context)
     except Py4JJavaError as problem:
         reason = hide_secrets(_root_cause(problem), jvm.settings)
         raise SessionError(f"Spark did not start: {reason}") from problem
@@ -72,7 +72,7 @@ def _context(jvm: Jvm) -> SparkContext:
     # The server for accumulators, which we do not use, would print that the JVM has ended.
     server: Any = context._accumulatorServer
     server.handle_error = _ignore
-    return context
+    return spark
 
 
 def _ignore(*_: object) -> None:
@@ -126,7 +126,7 @@ def _stop(spark: SparkSession, jvm: Jvm) -> None:
 
 
 def _stop_context(context: SparkContext) -> None:
-    with suppress(Py4JError):  # it has stopped by itself, or the JVM is gone
+    with suppress(Py4JError, ConnectionError):  # it has stopped by itself, or the JVM is gone
         context._jsc.sc().stop()
 
 

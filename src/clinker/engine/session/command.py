@@ -12,7 +12,7 @@ import re
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from clinker.cxl.failure import shown
+from clinker.cxl.failure import printable
 from clinker.engine.session.java import Java
 from clinker.engine.session.memory import split_memory
 from clinker.engine.session.settings import SessionError, SessionSettings
@@ -124,7 +124,7 @@ def _check_is_one(argument: str) -> None:
     if found is None:
         return
     name, equals, _ = argument.partition("=")
-    what = shown(name.removeprefix("-D")) if equals else "a path of the class path"
+    what = printable(name.removeprefix("-D")) if equals else "a path of the class path"
     raise SessionError(
         f"{what} holds the control character {found[0]!r}, which Java cannot be given: "
         "remove it where the value comes from (--spark-conf, clinker.toml, TMPDIR, JAVA_HOME)"

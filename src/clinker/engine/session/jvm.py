@@ -7,6 +7,7 @@ when the pipe to its standard input closes, however this process comes to its en
 from __future__ import annotations
 
 import os
+import signal
 import struct
 import subprocess
 import sys
@@ -27,6 +28,7 @@ from clinker.engine.session.command import (
 )
 from clinker.engine.session.conf import session_conf
 from clinker.engine.session.java import find_java
+from clinker.engine.session.kernel import out_of_memory_kills
 from clinker.engine.session.secrets import hide_secrets
 from clinker.engine.session.settings import SessionError, SessionSettings
 from clinker.engine.session.workspace import RunDirectory
@@ -48,6 +50,7 @@ class Jvm:
         self.settings = settings
         self.java = find_java(os.environ)
         self.directory = RunDirectory(settings.local_dir)
+        self._kills_before = out_of_memory_kills()
         try:
             self._process = self._start(train)
         except OSError as problem:
@@ -142,10 +145,22 @@ class Jvm:
 
     def ran_out_of_memory(self) -> bool:
         """Whether that is how the JVM, which does not answer any more, has ended."""
+        return self._last_code() == _OUT_OF_MEMORY
+
+    def was_memory_short(self) -> bool:
+        """Whether the system has killed processes for want of memory since the JVM was started."""
+        return out_of_memory_kills() > self._kills_before
+
+    def killed_by(self) -> str | None:
+        """The signal that ended the JVM, if one did."""
+        code = self._last_code()
+        return signal.Signals(-code).name if code is not None and code < 0 else None
+
+    def _last_code(self) -> int | None:
         try:
-            return self._process.wait(_LAST_SECONDS) == _OUT_OF_MEMORY
+            return self._process.wait(_LAST_SECONDS)
         except subprocess.TimeoutExpired:
-            return False
+            return None
 
     def finish(self, seconds: float = _STOP_SECONDS) -> None:
         """Let the JVM end by itself: it reports to a cluster, or writes what it was asked to."""

@@ -53,7 +53,7 @@ def _cancel(spark: SparkSession) -> None:
     from pyspark.errors import PySparkException
 
     # With its JVM or server gone, there is nothing to cancel.
-    with suppress(Py4JError, PySparkException):
+    with suppress(Py4JError, PySparkException, ConnectionError):
         spark.interruptAll()
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import field
 from pathlib import Path
@@ -10,6 +11,8 @@ from clinker.frozen import frozen
 
 DEFAULT_MEMORY = 512 * 2**20
 DEFAULT_BATCH = 16_384
+_HERE = r"local(\[.*\])?"
+"""Masters that need no other process; `local-cluster[…]` is a cluster on this machine."""
 
 
 class SessionError(Exception):
@@ -41,4 +44,4 @@ class SessionSettings:
 
     @property
     def is_local(self) -> bool:
-        return self.remote is None and (self.master is None or self.master.startswith("local"))
+        return self.remote is None and re.fullmatch(_HERE, self.master or "local") is not None
