@@ -300,3 +300,13 @@ def test_a_reader_that_leaves_is_no_error() -> None:
     listing.stdout.close()
     listing.wait(10)
     assert listing.stderr.read() == b""
+
+
+@pytest.mark.parametrize("method", ["matches", "find", "capture"])
+@pytest.mark.parametrize("pattern", ['"(a+)+$"', "p"])
+def test_a_pattern_that_takes_too_long_is_an_error(cxl: Command, method: str, pattern: str) -> None:
+    program = f"emit x = t.{method}({pattern})"
+    text = "a" * 50_000 + "!"
+    code, out, err = cxl("eval", "-e", program, "--field", f"t={text}", "--field", "p=(a+)+$")
+    assert (code, out) == (1, "")
+    assert "pattern '(a+)+$' takes longer than 1 s on a text of 50001 characters" in err

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from clinker.cxl import ast, inlining, typed
@@ -24,7 +25,9 @@ if TYPE_CHECKING:
     from clinker.cxl.typecheck import Checker
 
 _INSTANTS = Kind.DATE | Kind.DATETIME
-_PATTERN_FAILURES = frozenset({FailureKind.INVALID_PATTERN, FailureKind.INVALID_FORMAT})
+_PATTERN_FAILURES = frozenset(
+    {FailureKind.INVALID_PATTERN, FailureKind.SLOW_PATTERN, FailureKind.INVALID_FORMAT}
+)
 
 
 def method_call(checker: Checker, node: ast.MethodCall) -> typed.Expr:
@@ -199,6 +202,7 @@ def _built_call(
             nullable = True
     if _checked_literally(method, args) and len(narrowed.kinds) == 1:
         fails -= _PATTERN_FAILURES
+        fails.update(_literal_failures(method, args))
     type_ = method.result_type(narrowed, tuple(arg.type for arg in args))
     return typed.Call(
         method=method,
@@ -227,6 +231,13 @@ def _checked_literally(method: Method, args: list[typed.Expr]) -> bool:
         for position, arg in enumerate(args)
         if method.param(position).check
     )
+
+
+def _literal_failures(method: Method, args: list[typed.Expr]) -> Iterator[FailureKind]:
+    for position, arg in enumerate(args):
+        fails = method.param(position).fails_even_for
+        if fails and isinstance(arg, typed.Literal) and isinstance(arg.value, str):
+            yield from fails(arg.value)
 
 
 def _conversion_help(wanted: Type, given: Type) -> str | None:

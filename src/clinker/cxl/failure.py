@@ -26,6 +26,7 @@ class FailureKind(enum.Enum):
     INTEGER_OVERFLOW = "integer_overflow"
     STRING_TOO_LARGE = "string_too_large"
     INVALID_PATTERN = "invalid_pattern"
+    SLOW_PATTERN = "slow_pattern"
     INVALID_FORMAT = "invalid_format"
     AGGREGATE_TYPE = "aggregate_type"
     EXPANSION_LIMIT = "expansion_limit_exceeded"

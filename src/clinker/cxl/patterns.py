@@ -15,10 +15,14 @@ import enum
 import functools
 import re
 import string
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
+from clinker.cxl import backtracking as shapes
+from clinker.cxl.backtracking import UNLIMITED, Shape
 from clinker.frozen import frozen
 
 if TYPE_CHECKING:
@@ -31,6 +35,9 @@ MAX_REPEAT = 1000
 # Of the canonical text with every required repetition written out, as engines store it.
 MAX_SIZE = 500_000
 _MAX_RECURSION = 1000
+# For a pattern that takes only shorter texts in time it does not pay to try Java first.
+_LEAST_LONGEST = 256
+MATCH_SECONDS = 1.0
 
 _UNBOUNDED = MAX_REPEAT + 1  # above every count
 
@@ -52,6 +59,35 @@ class Pattern:
     recurses: bool
     """Whether Java's stack may overflow on a long text: for every turn of some loops it calls
     itself."""
+    longest_whole: int
+    """How many characters a text may have to be sure to be matched as a whole in time."""
+    longest_part: int
+    """The same, where a part of it is searched for."""
+
+    def is_fit_for_java(self, *, whole: bool) -> bool:
+        """Whether Java, which nobody can stop, is sure to end in time on most texts."""
+        least = UNLIMITED if _in_timed.get() else _LEAST_LONGEST
+        return not self.recurses and self._longest(whole) >= least
+
+    def limit(self, *, whole: bool) -> int | None:
+        """How many characters a text may have for Java; None is any number."""
+        longest = self._longest(whole)
+        return longest if longest < UNLIMITED else None
+
+    def may_be_slow(self, *, whole: bool) -> bool:
+        """Whether there are texts on which a match is given up."""
+        return self._longest(whole) < UNLIMITED
+
+    def _longest(self, whole: bool) -> int:
+        return self.longest_whole if whole else self.longest_part
+
+
+class TooSlow(Exception):
+    """A match was given up; the message says why."""
+
+
+class TooLong(Exception):
+    """A text is too long for Java."""
 
 
 @functools.lru_cache(maxsize=1024)
@@ -84,19 +120,59 @@ def empty_group(pattern: Pattern, group: int) -> str:
 
 
 def full_match(pattern: Pattern, text: str) -> bool:
-    """Whether the whole of `text` matches."""
-    return _engine(pattern.text).fullmatch(text) is not None
+    """Whether the whole of `text` matches; may raise `TooSlow`."""
+    return _match(pattern, text, whole=True) is not None
 
 
 def search(pattern: Pattern, text: str) -> bool:
-    """Whether some part of `text` matches."""
-    return _engine(pattern.text).search(text) is not None
+    """Whether some part of `text` matches; may raise `TooSlow`."""
+    return _match(pattern, text, whole=False) is not None
 
 
 def capture(pattern: Pattern, text: str, group: int) -> str | None:
     """What `group` holds in the first match; None without a match, or when it took no part."""
-    found = _engine(pattern.text).search(text) if group <= pattern.groups else None
+    found = _match(pattern, text, whole=False) if group <= pattern.groups else None
     return None if found is None else found.group(group)
+
+
+_in_timed: ContextVar[bool] = ContextVar("in_timed", default=False)
+_in_judging: ContextVar[bool] = ContextVar("in_judging", default=False)
+
+
+@contextmanager
+def timed() -> Iterator[None]:
+    """Inside, patterns that may be slow are none for Java: the interpreter can stop in time."""
+    before = _in_timed.set(True)
+    try:
+        yield
+    finally:
+        _in_timed.reset(before)
+
+
+@contextmanager
+def judging() -> Iterator[None]:
+    """Inside, the interpreter says why a record failed before: `TooLong` if Java had not tried,
+    and what was too slow then is too slow now, even on a faster machine."""
+    before = _in_judging.set(True)
+    try:
+        yield
+    finally:
+        _in_judging.reset(before)
+
+
+def _match(pattern: Pattern, text: str, *, whole: bool) -> regex.Match[str] | None:
+    seconds = MATCH_SECONDS
+    if _in_judging.get():
+        limit = pattern.limit(whole=whole)
+        if limit is not None and len(text) > limit and pattern.is_fit_for_java(whole=whole):
+            raise TooLong
+        seconds /= 4
+    engine = _engine(pattern.text)
+    try:
+        return (engine.fullmatch if whole else engine.search)(text, timeout=seconds)
+    except TimeoutError:
+        message = f"takes longer than {MATCH_SECONDS:g} s on a text of {len(text)} characters"
+        raise TooSlow(message) from None
 
 
 @functools.lru_cache(maxsize=1024)
@@ -267,6 +343,7 @@ class _Piece:
 
     kind: _Kind
     size: int
+    shape: Shape
     nullable: bool = False
     captures: bool = False
     encloses_captures: bool = False
@@ -293,6 +370,7 @@ class _Group:
         return _Piece(
             _Kind.ATOM,
             size + len("(?:)"),
+            shapes.choice([shapes.row([p.shape for p in branch]) for branch in self.branches]),
             nullable=any(all(piece.nullable for piece in branch) for branch in self.branches),
             captures=self.captures,
             encloses_captures=any(piece.captures or piece.encloses_captures for piece in pieces),
@@ -320,8 +398,14 @@ class _Parser:
         whole = self.open.pop()
         if self.open:
             raise PatternError("group '(' is not closed", whole.offset)
-        recurses = whole.closed().recursion > _MAX_RECURSION
-        return Pattern("".join(self.output), self.groups, recurses)
+        closed = whole.closed()
+        return Pattern(
+            "".join(self.output),
+            self.groups,
+            closed.recursion > _MAX_RECURSION,
+            shapes.longest_text(closed.shape, whole=True),
+            shapes.longest_text(closed.shape, whole=False),
+        )
 
     def _next(self, character: str, start: int) -> None:
         match character:
@@ -339,9 +423,9 @@ class _Parser:
             case "\\":
                 self._escape(start)
             case "^":
-                self._emit(_LINE_START if "m" in self.flags else _START, _Kind.ASSERTION)
+                self._assert(_LINE_START if "m" in self.flags else _START)
             case "$":
-                self._emit(_LINE_END if "m" in self.flags else _END, _Kind.ASSERTION)
+                self._assert(_LINE_END if "m" in self.flags else _END)
             case ".":
                 self._emit_set(_Set() if "s" in self.flags else _NEWLINE, negated=True)
             case _:
@@ -366,18 +450,25 @@ class _Parser:
         self.position = self.position if found is None else found.end()
         return found
 
-    def _emit(self, text: str, kind: _Kind) -> None:
+    def _emit(self, text: str, kind: _Kind, shape: Shape) -> None:
         self.output.append(text)
-        self.open[-1].branches[-1].append(_Piece(kind, len(text), nullable=kind is not _Kind.ATOM))
+        nullable = kind is not _Kind.ATOM
+        self.open[-1].branches[-1].append(_Piece(kind, len(text), shape, nullable=nullable))
+
+    def _assert(self, text: str) -> None:
+        self._emit(text, _Kind.ASSERTION, shapes.assertion(starts=text == _START))
 
     def _emit_set(self, members: _Set, negated: bool = False) -> None:
-        self._emit(_set_text(members, negated), _Kind.ATOM)
+        gaps = _complement(members.ranges)
+        ranges = gaps if negated else _complement(gaps)
+        shape = shapes.characters(None if members.categories else ranges)
+        self._emit(_set_text(members, negated), _Kind.ATOM, shape)
 
     def _emit_character(self, code: int) -> None:
         if "i" in self.flags and chr(code) in string.ascii_letters:
             self._emit_set(_Set(_both_cases(((code, code),))))
         else:
-            self._emit(_literal(code), _Kind.ATOM)
+            self._emit(_literal(code), _Kind.ATOM, shapes.characters(((code, code),)))
 
     def _open_group(self, start: int) -> None:
         for prefix, construct in _UNSUPPORTED_GROUPS.items():
@@ -393,7 +484,7 @@ class _Parser:
             if self._take() == ":":
                 self._enter("(?:", start)
             else:
-                self._emit("", _Kind.FLAGS)
+                self._emit("", _Kind.FLAGS, shapes.row([]))
             self.flags = flags
 
     def _enter(self, opening: str, start: int) -> None:
@@ -452,6 +543,7 @@ class _Parser:
             piece,
             kind=_Kind.QUANTIFIED,
             size=piece.size * (low + 1),
+            shape=shapes.repeat(piece.shape, low, None if high == _UNBOUNDED else high),
             nullable=piece.nullable or low == 0,
             varies=varies or low < high,
             recursion=high * (piece.recursion + 1) if varies else piece.recursion,
@@ -558,7 +650,7 @@ class _Parser:
         assertion = _ASSERTIONS.get(self.source[self.position : self.position + 1])
         if assertion is not None:
             self.position += 1
-            self._emit(assertion, _Kind.ASSERTION)
+            self._assert(assertion)
             return
         value = self._escaped(start)
         if isinstance(value, _Set):

@@ -21,6 +21,7 @@ from clinker.cxl import tagged, typed
 from clinker.cxl.ast import TraceLevel
 from clinker.cxl.evaluate import Frame, compile_expression
 from clinker.cxl.failure import Failure
+from clinker.cxl.patterns import timed
 from clinker.cxl.sql import Sql
 from clinker.cxl.types import ANY, STRING
 from clinker.cxl.values import Value
@@ -136,7 +137,8 @@ def _messages(
         columns[_FIELD + name] = recast(compiler.scope, compiler.inputs.field(None, name), own, ANY)
     test = "true"
     if condition:
-        holds = compiler.is_true(condition).text
+        with timed():  # nobody asks for another run here
+            holds = compiler.is_true(condition).text
         test = f"not {holds}" if breaks else holds
     frame = _selected(kept, compiler, columns, test)
     return RecordMessages(

@@ -5,7 +5,7 @@ from __future__ import annotations
 import io
 import shutil
 from collections.abc import Iterable, Iterator, Sequence
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager, nullcontext
 from datetime import UTC, datetime
 from operator import itemgetter
 from pathlib import Path
@@ -15,6 +15,7 @@ from pyspark.sql import DataFrame, SparkSession
 
 from clinker.config.nodes import OutputNode
 from clinker.cxl.ast import TraceLevel
+from clinker.cxl.patterns import timed
 from clinker.engine.building import Building
 from clinker.engine.collecting import (
     Collected,
@@ -179,7 +180,8 @@ class _Run:
         demands: frozenset[Demand] = frozenset()
         while True:
             try:
-                return self._computed(spark, demands)
+                with timed() if Demand.LONG_TEXTS in demands else nullcontext():
+                    return self._computed(spark, demands)
             except RunAgain as again:
                 self.publication.discard()
                 demands |= {again.demand}
@@ -338,6 +340,7 @@ def _system_values(plan: Plan, identity: Identity, inputs: Sequence[SourceInput]
     return SystemValues(plan, identity, files, lambda name: sources[name].records)
 
 
+@timed()
 def node_frame(plan: Plan, node: str, port: str | None, spark: SparkSession) -> DataFrame:
     """The records that leave a node or one of its ports, in a session of the caller's."""
     check_supported(plan)

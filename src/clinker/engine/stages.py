@@ -12,6 +12,7 @@ from enum import IntEnum
 from typing import TypeAlias
 
 from clinker.cxl.failure import CATEGORY_TYPE_COERCION, Failure
+from clinker.cxl.patterns import TooLong, judging
 from clinker.cxl.tagged import decode
 from clinker.cxl.values import Value
 from clinker.diagnostics import Location
@@ -28,6 +29,8 @@ class Demand(IntEnum):
     WHOLE_RECORDS = 1
     """Of a record that was taken apart the whole is needed: a row of it fails, or it is unlike
     those by which the types of its parts were guessed."""
+    LONG_TEXTS = 2
+    """A text is so long that a pattern may take forever, unless it is stopped."""
 
 
 class RunAgain(Exception):
@@ -89,7 +92,11 @@ class Stages:
         if isinstance(read, dict):
             return _stated(read)
         assert isinstance(read, list) and stage.explain
-        reason = stage.explain(read)
+        try:
+            with judging():
+                reason = stage.explain(read)
+        except TooLong:
+            raise RunAgain(Demand.LONG_TEXTS) from None
         if reason is None:
             raise RunError(
                 f"the engine rejected a record in '{stage.node}' that the interpreter accepts: "

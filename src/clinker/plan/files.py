@@ -19,7 +19,7 @@ from clinker.config.layout import LayoutRef, positions
 from clinker.config.nodes import OutputNode, SourceNode
 from clinker.config.nodes.source import SourceConfig
 from clinker.config.transport import RestTransport
-from clinker.cxl.patterns import PatternError, compile_pattern, search
+from clinker.cxl.patterns import PatternError, TooSlow, compile_pattern, search
 from clinker.diagnostics import Diagnostic, EmbeddedSource, Label, Location, Severity, Span
 from clinker.diagnostics.suggest import did_you_mean
 from clinker.frozen import frozen
@@ -182,7 +182,7 @@ class SourceFile:
 
 @frozen
 class Missing:
-    """A file that was asked for by name and cannot be read."""
+    """A file that was asked for by name and cannot be read, or a pattern that takes too long."""
 
     path: str
     position: int | None
@@ -234,8 +234,11 @@ def _enumerate(config: SourceConfig, options: Options) -> tuple[list[SourceFile]
     if config.glob is not None:
         return _stat_all(expand_glob(config.glob, base_dir), options), []
     if config.regex is not None:
-        found = _search(config.regex, base_dir, config.files.recursive)
-        return _stat_all(found, options), []
+        try:
+            found = _search(config.regex, base_dir, config.files.recursive)
+            return _stat_all(found, options), []
+        except TooSlow as problem:
+            return [], [Missing(config.regex, None, str(problem))]
     if config.path is not None:
         return _literal([(None, config.path)], options)
     return _literal(list(enumerate(config.paths or ())), options)
@@ -424,6 +427,12 @@ def input_problems(
     for file in found.outside:
         wrong = link_violation(file.name)
         yield unit.problem(CODE, wrong.message, _matcher(config), help=wrong.help)
+    if config.regex is not None:
+        for slow in found.missing:
+            help = "write it without repetitions inside of repetitions, or use a glob"
+            yield unit.problem("E216", f"'{slow.path}' {slow.reason}", _matcher(config), help=help)
+        if found.missing:
+            return
     if config.files.on_no_match == "skip":
         return
     for missing in found.missing:

@@ -54,6 +54,8 @@ class Param:
     check: Callable[[str, Type], None] | None = None
     """Called at compile time with a literal text and the receiver's type; may raise
     `LiteralProblem`."""
+    fails_even_for: Callable[[str], Iterable[FailureKind]] | None = None
+    """What can go wrong even with a literal text that was checked."""
 
     def __str__(self) -> str:
         shown = f"{self.name}: {self.type}" + ("…" if self.variadic else "")

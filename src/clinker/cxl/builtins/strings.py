@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import datetime as dt
+from collections.abc import Iterator
+from contextlib import contextmanager
+from functools import partial
 
 from clinker.cxl import patterns, strftime, strftime_sql
 from clinker.cxl.builtins.declare import LiteralProblem, Param, method
-from clinker.cxl.failure import Failure, FailureKind
+from clinker.cxl.failure import Failure, FailureKind, shown
 from clinker.cxl.number_format import (
     SpecError,
     aligned_sql,
@@ -588,34 +591,64 @@ def _compiled(pattern: str) -> patterns.Pattern:
     try:
         return patterns.compile_pattern(pattern)
     except patterns.PatternError as problem:
-        detail = f"invalid pattern '{pattern}': {problem}"
+        detail = f"invalid pattern '{shown(pattern)}': {problem}"
         raise Failure(FailureKind.INVALID_PATTERN, detail, pattern) from None
 
 
-_PATTERN = Param("pattern", STRING, check=_check_pattern)
-_BAD_PATTERN = [FailureKind.INVALID_PATTERN]
+@contextmanager
+def _in_time(pattern: str, text: str) -> Iterator[None]:
+    try:
+        yield
+    except patterns.TooSlow as problem:
+        detail = f"pattern '{shown(pattern)}' {problem}"
+        raise Failure(FailureKind.SLOW_PATTERN, detail, text) from None
 
 
-def _literal_pattern(call: SqlCall) -> patterns.Pattern:
+def _slow(pattern: str, *, whole: bool) -> Iterator[FailureKind]:
+    try:
+        if patterns.compile_pattern(pattern).may_be_slow(whole=whole):
+            yield FailureKind.SLOW_PATTERN
+    except patterns.PatternError:  # which is reported where it is checked
+        return
+
+
+_WHOLE = Param("pattern", STRING, check=_check_pattern, fails_even_for=partial(_slow, whole=True))
+_PART = Param("pattern", STRING, check=_check_pattern, fails_even_for=partial(_slow, whole=False))
+_PATTERN_FAILS = [FailureKind.INVALID_PATTERN, FailureKind.SLOW_PATTERN]
+
+
+def _literal_pattern(call: SqlCall, *, whole: bool) -> patterns.Pattern:
     given = _given(call, "pattern")
     if not isinstance(given.value, str):
         raise NotNative
     pattern = patterns.compile_pattern(given.value)
-    if pattern.recurses:
+    if not pattern.is_fit_for_java(whole=whole):
         raise NotNative
     return pattern
 
 
+def _limited(call: SqlCall, limit: int | None) -> Sql:
+    """The text a pattern is tried on: none of more characters than it takes in time."""
+    text = call.receiver.text
+    if limit is None:
+        return Sql(text)
+    is_longer = f"length({text}) > {limit}"
+    return Sql(call.bind(f"if({is_longer}, null, {text})"), is_longer)
+
+
 def _matches_sql(call: SqlCall) -> Sql:
-    pattern = patterns.anchored(_literal_pattern(call))
-    return Sql(f"{call.receiver.text} rlike {text_sql(pattern)}")
+    pattern = _literal_pattern(call, whole=True)
+    text = _limited(call, pattern.limit(whole=True))
+    return Sql(f"{text.text} rlike {text_sql(patterns.anchored(pattern))}", text.fails)
 
 
 def _find_sql(call: SqlCall) -> Sql:
-    return Sql(f"{call.receiver.text} rlike {text_sql(_literal_pattern(call).text)}")
+    pattern = _literal_pattern(call, whole=False)
+    text = _limited(call, pattern.limit(whole=False))
+    return Sql(f"{text.text} rlike {text_sql(pattern.text)}", text.fails)
 
 
-@method("matches", STRING, BOOL, params=[_PATTERN], fails=_BAD_PATTERN, sql=_matches_sql)
+@method("matches", STRING, BOOL, params=[_WHOLE], fails=_PATTERN_FAILS, sql=_matches_sql)
 def matches(text: str, pattern: str) -> bool:
     """Whether the whole text matches a regular expression. Use `find` to look inside the text.
 
@@ -632,10 +665,11 @@ def matches(text: str, pattern: str) -> bool:
     >>> "abc".matches("(".concat("abc"))
     error: invalid pattern '(abc': group '(' is not closed
     """
-    return patterns.full_match(_compiled(pattern), text)
+    with _in_time(pattern, text):
+        return patterns.full_match(_compiled(pattern), text)
 
 
-@method("find", STRING, BOOL, params=[_PATTERN], fails=_BAD_PATTERN, sql=_find_sql)
+@method("find", STRING, BOOL, params=[_PART], fails=_PATTERN_FAILS, sql=_find_sql)
 def find(text: str, pattern: str) -> bool:
     """Whether some part of the text matches a regular expression.
 
@@ -648,34 +682,39 @@ def find(text: str, pattern: str) -> bool:
     >>> "".find("[0-9]")
     false
     """
-    return patterns.search(_compiled(pattern), text)
+    with _in_time(pattern, text):
+        return patterns.search(_compiled(pattern), text)
 
 
-def _group_sql(call: SqlCall, pattern: patterns.Pattern, group: int) -> str:
+def _group_sql(call: SqlCall, text: str, pattern: patterns.Pattern, group: int) -> str:
     """What a group holds. Spark gives the empty text also where there is nothing."""
-    text = call.receiver.text
     held = call.bind(f"regexp_extract({text}, {text_sql(pattern.text)}, {group})")
     is_there = f"{text} rlike {text_sql(patterns.empty_group(pattern, group))}"
     return f"if({held} = '', if({is_there}, '', null), {held})"
 
 
 def _capture_sql(call: SqlCall) -> Sql:
-    pattern, group = _literal_pattern(call), call.arg("group")
+    pattern, group = _literal_pattern(call, whole=False), call.arg("group")
+    limited = _limited(call, pattern.limit(whole=False))
     if group is None:
-        return Sql(_group_sql(call, pattern, 0))
+        return Sql(_group_sql(call, limited.text, pattern, 0), limited.fails)
     groups = range(pattern.groups + 1)
     if isinstance(group.value, int):
-        return Sql(_group_sql(call, pattern, group.value) if group.value in groups else "null")
-    cases = " ".join(f"when {each} then {_group_sql(call, pattern, each)}" for each in groups)
-    return Sql(f"case coalesce({group.text}, 0L) {cases} end")
+        if group.value not in groups:
+            return Sql("null")
+        return Sql(_group_sql(call, limited.text, pattern, group.value), limited.fails)
+    number = f"coalesce({group.text}, 0L)"
+    cases = (f"when {n} then {_group_sql(call, limited.text, pattern, n)}" for n in groups)
+    fails = f"{limited.fails} and {number} between 0 and {pattern.groups}"
+    return Sql(f"case {number} {' '.join(cases)} end", fails if limited.fails else None)
 
 
 @method(
     "capture",
     STRING,
     STRING.nullable(),
-    params=[_PATTERN, Param("group", INT, optional=True)],
-    fails=_BAD_PATTERN,
+    params=[_PART, Param("group", INT, optional=True)],
+    fails=_PATTERN_FAILS,
     sql=_capture_sql,
 )
 def capture(text: str, pattern: str, group: int = 0) -> str | None:
@@ -696,7 +735,8 @@ def capture(text: str, pattern: str, group: int = 0) -> str | None:
     null
     """
     compiled = _compiled(pattern)
-    return patterns.capture(compiled, text, group) if group >= 0 else None
+    with _in_time(pattern, text):
+        return patterns.capture(compiled, text, group) if group >= 0 else None
 
 
 # --- Formats ---
