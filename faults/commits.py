@@ -6,10 +6,12 @@ from collections.abc import Iterator, Mapping
 from functools import partial
 from itertools import count
 from pathlib import Path
+from random import Random
 
 from clinker.formats.publication import Publication, Target
 from clinker.formats.recovery import recover
 from faults.dying import killed_at
+from faults.verdict import Verdict, judged
 
 RUN = "0198a5f2-0000-7000-8000-000000000000"
 BEFORE: Mapping[str, bytes] = {
@@ -30,6 +32,8 @@ AFTER: Mapping[str, bytes] = {
     "made/deep/d.csv": b"new d\n",
     "made/e.csv": b"new e\n",
 }
+_MOMENTS = 150
+"""How often a run touches files, at least: most of it belongs to the commit."""
 
 
 def prepare(place: Path) -> None:
@@ -97,3 +101,32 @@ def half_committed(place: Path) -> Path:
         if list(killed.rglob("*.journal")) and (killed / "other/c-2.csv").exists():
             return killed
     raise AssertionError("there is no such moment")
+
+
+def commit_round(place: Path, random: Random) -> Verdict:
+    """A commit is killed somewhere, sometimes on a file system that has no second names."""
+    prepare(place)
+    work = partial(publish if random.random() < 0.7 else publish_without_links, place)
+    killed_at(random.randint(1, _MOMENTS), work)
+    recover_all(place)
+    return judged(content(place), BEFORE, AFTER)
+
+
+def recovery_round(place: Path, random: Random) -> Verdict:
+    """A commit is killed, and its recovery as well, even more than once."""
+    prepare(place)
+    killed_at(random.randint(_MOMENTS // 2, _MOMENTS), partial(publish, place))
+    for _ in range(random.randint(1, 3)):
+        killed_at(random.randint(1, _MOMENTS), partial(recover_all, place))
+    recover_all(place)
+    return judged(content(place), BEFORE, AFTER)
+
+
+def publish_without_links(place: Path) -> None:
+    """As on a file system that has none; only for processes of their own."""
+
+    def refuse(path: Path, target: object) -> None:
+        raise PermissionError(1, "Operation not permitted")
+
+    Path.hardlink_to = refuse  # type: ignore[method-assign, assignment]
+    publish(place)

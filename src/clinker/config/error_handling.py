@@ -30,7 +30,7 @@ class SourceDlq(Model):
     """The dead-letter queue of one source."""
 
     path: Name | None = None
-    if_exists: IfExists = "error"
+    if_exists: IfExists | None = None
     max_rate: Rate | None = None
     min_records: Natural = 100
 
@@ -38,6 +38,7 @@ class SourceDlq(Model):
 class Dlq(SourceDlq):
     """The dead-letter queue."""
 
+    if_exists: IfExists = "error"
     include_reason: bool = True
     include_source_row: bool = True
     per_source: dict[str, SourceDlq] = Field(default_factory=dict)

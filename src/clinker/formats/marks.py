@@ -88,9 +88,10 @@ class Marks:
         if self.home is None:
             self._lock = _locked_mark(mark_in(directory, self.run_id))
             self.home = directory
+            self._marked[directory] = None
         else:
+            self._marked[directory] = None  # a full disk may leave half a mark
             _write_mark(self._numbered(directory, "tmp"), directory, self.run_id, self.home)
-        self._marked[directory] = None
 
     def new_name(self, directory: Path, kind: str = "tmp") -> Path:
         """A name in a directory that only this run has."""

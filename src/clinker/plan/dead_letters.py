@@ -7,7 +7,7 @@ from dataclasses import field
 from pathlib import Path
 
 from clinker.config import Pipeline
-from clinker.config.error_handling import SourceDlq
+from clinker.config.error_handling import Dlq, SourceDlq
 from clinker.config.names import IfExists
 from clinker.config.nodes import SourceNode
 from clinker.diagnostics import Diagnostic, Label
@@ -60,15 +60,15 @@ def dead_letters(pipeline: Pipeline, graph: Graph, base_dir: Path) -> DeadLetter
             limits[name] = Limit(own.max_rate, judged.min_records)
     common_path = resolve(common.path, base_dir) if common.path is not None else None
     limit = None if common.max_rate is None else Limit(common.max_rate, common.min_records)
-    if_exists = _if_exists([common, *common.per_source.values()], base_dir)
+    if_exists = _if_exists(common, base_dir)
     return DeadLetters(paths, common_path, limit, limits, if_exists)
 
 
-def _if_exists(queues: Sequence[SourceDlq], base_dir: Path) -> dict[Path, IfExists]:
-    """What becomes of existing files; queues that do not say follow the first one."""
+def _if_exists(common: Dlq, base_dir: Path) -> dict[Path, IfExists]:
+    """What becomes of existing files; queues of sources that do not say follow the common one."""
     return {
-        resolve(queue.path, base_dir): (queue if queue.has("if_exists") else queues[0]).if_exists
-        for queue in queues
+        resolve(queue.path, base_dir): queue.if_exists or common.if_exists
+        for queue in (common, *common.per_source.values())
         if queue.path is not None
     }
 
