@@ -84,7 +84,9 @@ def test_a_run_with_dead_letters(folder: Path) -> None:
         "Pipeline complete: 2 total, 1 ok, 1 written, 1 dlq\n"
     )
     assert done.stdout in (ROOT / "docs" / "running" / "running.md").read_text("utf-8")
-    found = json.loads((folder / "spool" / "daily.json").read_bytes())
+    (metrics,) = (folder / "spool").iterdir()
+    found = json.loads(metrics.read_bytes())
+    assert (found["batch_id"], f"{found['execution_id']}.json") == ("daily", metrics.name)
     assert found["exit_code"] == 2
     assert [found[f"records_{kind}"] for kind in ("total", "ok", "written", "dlq")] == [2, 1, 1, 1]
     assert found["input_files"] == [str(folder / "orders.csv")]
@@ -132,8 +134,9 @@ def test_a_record_that_stops_the_run(folder: Path) -> None:
     assert (done.returncode, done.stdout) == (3, "")
     assert done.stderr.startswith("error")
     assert "Traceback" not in done.stderr
-    assert files(folder) == ["orders.csv", "pipeline.yaml", "spool/daily.json"]
-    found = json.loads((folder / "spool" / "daily.json").read_bytes())
+    (metrics,) = (folder / "spool").iterdir()
+    assert files(folder) == ["orders.csv", "pipeline.yaml", f"spool/{metrics.name}"]
+    found = json.loads(metrics.read_bytes())
     assert found["exit_code"] == 3
     assert found["error"]
 
@@ -170,7 +173,7 @@ def test_a_spark_that_cannot_be_reached(folder: Path) -> None:
 def test_a_spark_setting_needs_a_value(folder: Path) -> None:
     done = clinker(folder, "--spark-conf", "spark.x")
     assert (done.returncode, done.stderr) == (
-        2,
+        64,
         "error: --spark-conf must be key=value, got 'spark.x'\n",
     )
 
@@ -191,9 +194,10 @@ def test_an_interrupted_run_leaves_nothing(folder: Path, number: signal.Signals)
     process.send_signal(number)
     out, err = process.communicate(timeout=120)
     assert (process.returncode, out, err) == (130, "", "interrupted: nothing was written\n")
-    assert files(folder) == ["orders.csv", "pipeline.yaml", "spool/b.json"]
+    (metrics,) = (folder / "spool").iterdir()
+    assert files(folder) == ["orders.csv", "pipeline.yaml", f"spool/{metrics.name}"]
     assert not (folder / "out").exists()
-    assert json.loads((folder / "spool" / "b.json").read_bytes())["exit_code"] == 130
+    assert json.loads(metrics.read_bytes())["exit_code"] == 130
     assert not [pid for pid in below if is_running(pid)]
 
 

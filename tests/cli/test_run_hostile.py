@@ -99,7 +99,7 @@ def test_a_token_is_shown_nowhere(folder: Path, given: str, form: str) -> None:
 def test_a_setting_without_a_value_may_be_a_password(folder: Path) -> None:
     done = clinker(folder, "--spark-conf", "spark.some.password:hunter2")
     assert (done.returncode, done.stderr) == (
-        2,
+        64,
         "error: --spark-conf must be key=value, got '***'\n",
     )
 

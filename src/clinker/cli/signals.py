@@ -34,13 +34,13 @@ class Interruption:
     def __init__(self) -> None:
         self._received = 0
         self._is_too_late = False
-        self._is_repeated = False
         self._before: dict[int, Any] = {}
         self._tell_ignored = sys.unraisablehook
 
     def __enter__(self) -> Interruption:
         if threading.current_thread() is threading.main_thread():
             self._tell_ignored, sys.unraisablehook = sys.unraisablehook, self._repeat_ignored
+            self._before[signal.SIGALRM] = signal.signal(signal.SIGALRM, self._raise_again)
             for number in _ENDING:
                 self._install(number)
             if hasattr(signal, "SIGPIPE"):
@@ -64,8 +64,7 @@ class Interruption:
         self._is_too_late = True
 
     def _receive(self, number: int, frame: FrameType | None) -> None:
-        is_repeated, self._is_repeated = self._is_repeated, False
-        self._received += not is_repeated
+        self._received += 1
         if self._received > 1:
             if sys.stderr.isatty():
                 os.write(sys.stderr.fileno(), _SHOW_CURSOR)
@@ -76,15 +75,16 @@ class Interruption:
 
     def _repeat_ignored(self, ignored: sys.UnraisableHookArgs) -> None:
         if isinstance(ignored.exc_value, Interrupted):
-            threading.Timer(_REPEAT_SECONDS, self._repeat).start()
+            signal.setitimer(signal.ITIMER_REAL, _REPEAT_SECONDS)
         else:
             self._tell_ignored(ignored)
 
-    def _repeat(self) -> None:
-        self._is_repeated = True
-        main = threading.main_thread().ident
-        assert main is not None
-        signal.pthread_kill(main, signal.SIGINT)
+    def _raise_again(self, number: int, frame: FrameType | None) -> None:
+        if frame and frame.f_code is Interruption._repeat_ignored.__code__:
+            # It would be ignored there as well.
+            signal.setitimer(signal.ITIMER_REAL, _REPEAT_SECONDS)
+        elif not self._is_too_late:
+            raise Interrupted
 
     def __exit__(
         self,
@@ -92,7 +92,8 @@ class Interruption:
         problem: BaseException | None,
         trace: TracebackType | None,
     ) -> None:
+        if self._before:
+            signal.setitimer(signal.ITIMER_REAL, 0)
+            sys.unraisablehook = self._tell_ignored
         for number, before in self._before.items():
             signal.signal(number, before)
-        if self._before:
-            sys.unraisablehook = self._tell_ignored

@@ -7,7 +7,7 @@ from dataclasses import field
 from pathlib import Path
 
 from clinker.config import Pipeline
-from clinker.config.error_handling import Dlq, SourceDlq
+from clinker.config.error_handling import Dlq
 from clinker.config.names import IfExists
 from clinker.config.nodes import SourceNode
 from clinker.diagnostics import Diagnostic, Label
