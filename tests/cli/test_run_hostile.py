@@ -109,6 +109,6 @@ def test_a_setting_cannot_add_options_of_java(folder: Path) -> None:
     done = clinker(folder, "--spark-conf", "spark.x=1\n-XX:OnError=touch hacked")
     assert done.returncode == 4
     assert done.stderr == (
-        "error: spark.x holds the control character '\\n', which Java cannot be given: remove it "
+        "error: spark.x holds '\\n', which Java cannot be given: remove it "
         "where the value comes from (--spark-conf, clinker.toml, TMPDIR, JAVA_HOME)\n"
     )

@@ -17,7 +17,8 @@ from clinker.engine.session.java import Java
 from clinker.engine.session.memory import split_memory
 from clinker.engine.session.settings import SessionError, SessionSettings
 
-_CONTROL = re.compile(r"[\x00-\x08\x0a-\x1f\x7f]")
+_UNFIT = re.compile(r"[\x00-\x08\x0a-\x1f\x7f\ud800-\udfff]")
+"""Control characters, and bytes that are no text."""
 _LOGGING = Path(__file__).with_name("log4j2.properties")
 _OPENED = (
     "java.lang",
@@ -120,12 +121,12 @@ def _check_is_one(argument: str) -> None:
 
     Values are not shown: they may be secrets.
     """
-    found = _CONTROL.search(argument)
+    found = _UNFIT.search(argument)
     if found is None:
         return
     name, equals, _ = argument.partition("=")
     what = printable(name.removeprefix("-D")) if equals else "a path of the class path"
     raise SessionError(
-        f"{what} holds the control character {found[0]!r}, which Java cannot be given: "
+        f"{what} holds {found[0]!r}, which Java cannot be given: "
         "remove it where the value comes from (--spark-conf, clinker.toml, TMPDIR, JAVA_HOME)"
     )

@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from importlib.util import find_spec
 from pathlib import Path
 
+from clinker.cxl.failure import printable
 from clinker.engine.session.settings import SessionError
 from clinker.frozen import frozen
 
@@ -34,7 +35,7 @@ def find_java(environ: Mapping[str, str]) -> Java:
         java = _at(Path(home))
         if java is None:
             raise SessionError(
-                f"JAVA_HOME is '{home}', where no Java runtime was found: correct it, "
+                f"JAVA_HOME is '{printable(home)}', where no Java runtime was found: correct it, "
                 "or unset it to use the Java that comes with clinker"
             )
     else:

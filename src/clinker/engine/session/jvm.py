@@ -80,7 +80,7 @@ class Jvm:
         ]
         file = path / "arguments"
         file.touch(mode=0o600)
-        file.write_bytes(os.fsencode(argument_file(arguments)))
+        file.write_text(argument_file(arguments), encoding="utf-8")
         with self._log() as log:
             return subprocess.Popen(
                 [str(self.java.executable), f"@{file}"],
