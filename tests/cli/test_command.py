@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
+from pathlib import Path
 
 _DEFECT = """\
 import sys
@@ -25,3 +27,17 @@ def test_a_defect_is_told_without_a_stack_trace() -> None:
         "error: internal error: ZeroDivisionError: a mistake of ours\n"
         "  help: this is a defect of clinker; please report it\n"
     )
+
+
+def test_a_name_that_is_not_utf_8_can_be_printed(tmp_path: Path) -> None:
+    name = os.fsdecode(b"\xff.yaml")
+    (tmp_path / name).write_text(
+        "pipeline: { name: p }\nnodes:\n"
+        "  - { type: source, name: s, config: { type: csv, path: s.csv, schema: [] } }\n"
+        "  - { type: output, name: o, input: s, config: { type: csv, path: o.csv } }\n"
+    )
+    (tmp_path / "s.csv").write_text("a\n1\n")
+    command = [Path(sys.executable).with_name("clinker"), "run", name, "--dry-run"]
+    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert done.stdout == "ok: \\udcff.yaml is valid: 1 source, 0 nodes between, 1 output\n"

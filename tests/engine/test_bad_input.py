@@ -216,6 +216,23 @@ def test_strange_names(workplace: Workplace) -> None:
 
 
 @pytest.mark.usefixtures("either_way")
+def test_a_name_that_is_not_utf_8(workplace: Workplace, either_way: str) -> None:
+    strange = os.fsencode(workplace.folder) + b"/\xff\nerror: x.csv"
+    Path(os.fsdecode(strange)).write_text("id,text\n1,a\n?,b\n")
+    ran = workplace.run(CSV.replace("path: in.csv", "glob: '*.csv'"))
+    assert ran.code == 2
+    assert workplace.read("out.csv") == "id,text\n1,a\n"
+    (entry,) = csv.DictReader(io.StringIO(workplace.read("rejected.csv")))
+    assert entry["_cxl_dlq_source_file"] == "\\xff\nerror: x.csv"
+
+
+def test_a_name_cannot_forge_a_message(workplace: Workplace) -> None:
+    (workplace.folder / "in\nerror: x.csv").write_bytes(b"id,text\n1,\xff\n")
+    ran = workplace.run(CSV.replace("path: in.csv", "glob: '*.csv'"))
+    assert (ran.code, "\n" in ran.message) == (4, False)
+    assert ran.message.endswith("in\\nerror: x.csv: byte 10 (0xFF) is not UTF-8")
+
+
 def test_quoted_newlines_across_the_borders_of_splits(workplace: Workplace) -> None:
     cells = [f'"line one of {n}\nline, ""two""\r\n{"x" * (n % 40)}"' for n in range(24)]
     content = "id,text\n" + "".join(f"{n},{cell}\n" for n, cell in enumerate(cells))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import io
 import signal
 import sys
 from collections.abc import Sequence
@@ -44,6 +45,8 @@ def run_command(parser: argparse.ArgumentParser, argv: Sequence[str] | None) -> 
     """Run a command line and return the exit code. Only the command at hand is imported."""
     if hasattr(signal, "SIGPIPE"):  # a reader that leaves ends the output quietly
         signal.signal(signal.SIGPIPE, signal.SIG_DFL)
+    if isinstance(sys.stdout, io.TextIOWrapper):  # names of files may be any bytes
+        sys.stdout.reconfigure(errors="backslashreplace")
     _end_as_if_interrupted("SIGTERM", "SIGHUP")
     args = parser.parse_args(argv)
     try:

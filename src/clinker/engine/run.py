@@ -15,6 +15,7 @@ from pyspark.sql import DataFrame, SparkSession
 
 from clinker.config.nodes import OutputNode
 from clinker.cxl.ast import TraceLevel
+from clinker.cxl.failure import printable
 from clinker.cxl.patterns import timed
 from clinker.engine.building import Building
 from clinker.engine.collecting import (
@@ -160,9 +161,9 @@ class _Run:
                 staged, rejected = self._computed_with_care(session.spark)
                 return self._published(session, memory, staged, rejected)
         except FormatError as problem:
-            raise RunError(str(problem), Exit.IO, help=problem.help) from problem
+            raise RunError(printable(str(problem)), Exit.IO, help=problem.help) from problem
         except WriteError as problem:
-            raise RunError(str(problem), Exit.IO) from problem
+            raise RunError(printable(str(problem)), Exit.IO) from problem
 
     # Computing
 

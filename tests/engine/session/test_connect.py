@@ -49,7 +49,13 @@ with open_session(server) as serving:
         print(spark.conf.get("spark.sql.session.timeZone"))
         print(spark.conf.get("spark.sql.execution.arrow.maxRecordsPerBatch"))
         print(spark.range(5).mapInArrow(lambda batches: batches, "id bigint").toArrow().num_rows)
-        print(adopt(spark).facts.engine)
+        with adopt(spark) as adopted:
+            print(adopted.facts.engine)
+        spark.conf.set("spark.sql.variable.substitute", "true")
+        try:
+            adopt(spark, lends_frames=True)
+        except SessionError as problem:
+            print(problem)
         session.interrupt()
 try:
     open_session(settings)
@@ -71,6 +77,8 @@ def test_a_connect_server() -> None:
         "11",
         "5",
         "spark-connect",
+        "this Spark session has spark.sql.variable.substitute = true, and names in your data could "
+        "read environment variables: set spark.conf.set('spark.sql.variable.substitute', 'false')",
         "refused: True",
     ]
 
