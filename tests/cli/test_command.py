@@ -33,11 +33,11 @@ def test_a_name_that_is_not_utf_8_can_be_printed(tmp_path: Path) -> None:
     name = os.fsdecode(b"\xff.yaml")
     (tmp_path / name).write_text(
         "pipeline: { name: p }\nnodes:\n"
-        "  - { type: source, name: s, config: { type: csv, path: s.csv, schema: [] } }\n"
+        "  - { type: source, name: s, config: { type: csv, path: s.csv, schema: [{ name: a, type: int }] } }\n"
         "  - { type: output, name: o, input: s, config: { type: csv, path: o.csv } }\n"
     )
     (tmp_path / "s.csv").write_text("a\n1\n")
-    command = [Path(sys.executable).with_name("clinker"), "run", name, "--dry-run"]
+    command = [str(Path(sys.executable).with_name("clinker")), "run", name, "--dry-run"]
     done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True)
     assert (done.returncode, done.stderr) == (0, "")
     assert done.stdout == "ok: \\udcff.yaml is valid: 1 source, 0 nodes between, 1 output\n"
