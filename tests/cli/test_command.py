@@ -33,7 +33,8 @@ def test_a_name_that_is_not_utf_8_can_be_printed(tmp_path: Path) -> None:
     name = os.fsdecode(b"\xff.yaml")
     (tmp_path / name).write_text(
         "pipeline: { name: p }\nnodes:\n"
-        "  - { type: source, name: s, config: { type: csv, path: s.csv, schema: [{ name: a, type: int }] } }\n"
+        "  - type: source\n    name: s\n"
+        "    config: { type: csv, path: s.csv, schema: [{ name: a, type: int }] }\n"
         "  - { type: output, name: o, input: s, config: { type: csv, path: o.csv } }\n"
     )
     (tmp_path / "s.csv").write_text("a\n1\n")
