@@ -70,7 +70,8 @@ class TestCommand:
 
     def test_a_cluster_needs_its_configuration(self, tmp_path: Path) -> None:
         settings = SessionSettings(master="yarn")
-        assert class_path(tmp_path, settings, {"HADOOP_CONF_DIR": "/etc/hadoop"}) == "/etc/hadoop"
+        environ = {"HADOOP_CONF_DIR": "/etc/hadoop", "YARN_CONF_DIR": ""}
+        assert class_path(tmp_path, settings, environ) == "/etc/hadoop", "no empty entry"
 
     def test_argument_file_keeps_blanks_quotes_and_backslashes(self) -> None:
         assert argument_file(['-Da=x y"z\\', "-b"]) == '"-Da=x y\\"z\\\\"\n"-b"\n'

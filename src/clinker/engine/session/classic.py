@@ -19,6 +19,7 @@ from pyspark import SparkContext
 from pyspark.java_gateway import launch_gateway
 from pyspark.sql import SparkSession
 
+from clinker.cxl.failure import printable
 from clinker.engine.session.conf import master
 from clinker.engine.session.endpoint import check_reachable
 from clinker.engine.session.jvm import Jvm
@@ -83,7 +84,7 @@ def _root_cause(problem: Py4JJavaError) -> str:
     cause = problem.java_exception
     while (deeper := cause.getCause()) is not None:
         cause = deeper
-    return str(cause.getMessage() or cause.toString()).strip()
+    return printable(str(cause.getMessage() or cause.toString()).strip().partition("\n")[0])
 
 
 @contextmanager

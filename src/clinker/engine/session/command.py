@@ -81,6 +81,7 @@ def run_flags(settings: SessionSettings, directory: Path) -> list[str]:
         *(["-XX:TieredStopAtLevel=1"] if settings.brief else []),  # no optimizing compiler at all
         f"-Xmx{split_memory(settings.memory_limit).heap // 2**20}m",
         f"-Djava.io.tmpdir={directory}",
+        f"-XX:ErrorFile={directory}/crash.log",  # not in the working directory
         f"-Dclinker.log.level={'info' if settings.debug else 'error'}",
         *settings.spark_conf.get("spark.driver.extraJavaOptions", "").split(),
     ]
@@ -93,7 +94,8 @@ def class_path(jars: Path, settings: SessionSettings, environ: Mapping[str, str]
         entries.append(extra)
     if not settings.is_local:
         names = ("SPARK_CONF_DIR", "HADOOP_CONF_DIR", "YARN_CONF_DIR")
-        entries += [environ[name] for name in names if name in environ]
+        # An empty entry would be the working directory.
+        entries += filter(None, (environ.get(name) for name in names))
     return os.pathsep.join(entries)
 
 
