@@ -16,6 +16,7 @@ from clinker.formats.reading import (
     JsonDialect,
     ReadSpec,
     input_file,
+    read_origins,
     read_split,
     take_inventory,
 )
@@ -100,3 +101,14 @@ def rejection(record: Record) -> Mapping[str, Any]:
 def origin(record: Record) -> Any:
     """What the file holds for a rejected record."""
     return decode(record["$reject"]["origin"])
+
+
+def origins_of(spec: ReadSpec, inventory: Inventory, every: int = 1) -> list[Any]:
+    """What the first file holds for its records, or for one in `every` of them."""
+    found: list[Any] = []
+    for split in inventory.splits:
+        assert split.records
+        rows = range(split.first_row, split.first_row + split.records)
+        chosen = [row for row in rows if row % every == 0]
+        found += map(decode, read_origins(spec, inventory, split, chosen).to_pylist())
+    return found

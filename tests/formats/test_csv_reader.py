@@ -16,8 +16,10 @@ from clinker.formats import csv_cells, csv_reader, encodings
 from clinker.formats.csv_splits import RecordScanner
 from clinker.formats.reading import CsvDialect, FormatError
 from tests.formats.reading import (
+    WHOLE,
     inventory_of,
     origin,
+    origins_of,
     read,
     records_of,
     rejection,
@@ -362,6 +364,42 @@ def test_a_record_of_which_several_cells_do_not_fit(tmp_path: Path) -> None:
     assert (good["id"], good["n"], good["$reject"]) == (1, 2, None)
     assert rejection(bad)["detail"] == "cannot convert 'x' in column 'id' to int"
     assert origin(bad) == {"id": "x", "n": "y"}
+
+
+@pytest.mark.parametrize("every", [1, 2, 3])
+@pytest.mark.parametrize(
+    ("dialect", "split_bytes"),
+    [
+        (CsvDialect(), WHOLE),
+        (CsvDialect(), 12),
+        (CsvDialect(encoding="latin-1"), 12),
+        (CsvDialect(encoding="utf-16"), 12),  # which is not cut
+        (CsvDialect(delimiter="§"), 12),
+    ],
+    ids=["whole", "cut", "latin-1", "utf-16", "wide delimiter"],
+)
+def test_records_are_looked_up_as_they_are_written(
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    dialect: CsvDialect,
+    split_bytes: int,
+    every: int,
+) -> None:
+    monkeypatch.setattr(csv_reader, "_SCAN_BYTES", 7)
+    monkeypatch.setattr(csv_cells, "_CHUNK_BYTES", 20)
+    text = 'a,b,x\n007,1.50,é\r\n"x ""y""","1\r\n2,",\n\n 8 ,,z\n1,2,3\r\n\r\nlast,,'
+    spec = spec_of(dialect, {"a": "int", "b": "float", "c": "int"}, needed=["b"], undeclared="drop")
+    content = text.replace(",", dialect.delimiter).encode(dialect.encoding)
+    inventory = inventory_of(tmp_path, spec, content, split_bytes=split_bytes)
+    cells = [
+        ("007", "1.50", "é"),
+        ('x "y"', "1\r\n2,".replace(",", dialect.delimiter), ""),
+        (" 8 ", "", "z"),
+        ("1", "2", "3"),
+        ("last", "", ""),
+    ]
+    found = origins_of(spec, inventory, every)
+    assert found == [dict(zip("abx", row, strict=True)) for row in cells[every - 1 :: every]]
 
 
 def test_rows_with_too_few_or_too_many_cells_are_rejected(tmp_path: Path) -> None:

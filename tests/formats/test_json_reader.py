@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, Literal
 
@@ -18,6 +19,7 @@ from clinker.formats.reading import ArrayPath, FormatError, JsonDialect
 from tests.formats.reading import (
     inventory_of,
     origin,
+    origins_of,
     read,
     records_of,
     rejection,
@@ -573,3 +575,32 @@ def test_splits_do_not_change_what_is_read(
     assert [r["$pos"] for r in expected] == list(range(1, len(expected) + 1))
     if not explode:
         assert len(expected) == len(orjson.loads(array))
+
+
+@pytest.mark.parametrize("every", [1, 2])
+@pytest.mark.parametrize(
+    ("content", "array_paths", "split_bytes"),
+    [
+        (b'{"a": {"b": "1", "c": 2}, "n": 1.50}\n\n{"a": null}\n{"n": "x", "a.b": 3}\n', (), 20),
+        (b'[{"a": {"b": "1", "c": 2}, "n": 1.50}, {"a": null}, {"n": "x", "a.b": 3}]', (), 20),
+        (
+            b'{"l": [{"a": {"b": "1", "c": 2}, "n": 1.5}, {"a": null}]}\n{"n": "x", "a.b": 3}\n',
+            (ArrayPath("l"),),
+            20,
+        ),
+    ],
+    ids=["lines", "document", "unfolded"],
+)
+def test_records_are_looked_up(
+    tmp_path: Path,
+    content: bytes,
+    array_paths: tuple[ArrayPath, ...],
+    split_bytes: int,
+    every: int,
+) -> None:
+    spec = spec_of(JsonDialect(), {"n": "float", "a.b": "int"}, array_paths=array_paths)
+    inventory = inventory_of(tmp_path, spec, content, split_bytes=split_bytes)
+    splits = [s if s.records else replace(s, records=3) for s in inventory.splits]
+    found = origins_of(spec, replace(inventory, splits=tuple(splits)), every)
+    expected = [{"a": {"c": 2}, "n": 1.5, "a.b": "1"}, {}, {"n": "x", "a.b": 3}]
+    assert found == expected[every - 1 :: every]

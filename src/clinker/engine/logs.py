@@ -240,6 +240,8 @@ def announce(building: Building, when: str) -> None:
 def tell_errors(building: Building, rejected: Rejected) -> None:
     """Say what is to be said about every record that a transform rejects."""
     spoken = list(_spoken(building, "on_error"))
+    if not spoken:
+        return
     nodes = [each.planned.name for each in spoken]
     stages = rejected.letters.columns["stage"].cast(pa.string())
     chosen = np.flatnonzero(pc.is_in(stages, pa.array(nodes, pa.string()))).tolist()
