@@ -7,6 +7,7 @@ import json
 import pytest
 
 from clinker.cxl.ast import TraceLevel
+from clinker.formats import dead_letter_file
 
 from .whole_runs import Listener, Workplace
 
@@ -113,6 +114,56 @@ def test_debug_shows_values_and_where_they_come_from(
     ]
     assert heard[0].startswith("trace step: n: 1 ")
     assert len(heard) == 7 + 2 + 2
+
+
+def test_what_is_said_on_errors_shows_values_of_their_types(
+    workplace: Workplace, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(dead_letter_file, "_BYTES_AT_ONCE", 100)
+    heard: list[str] = []
+
+    def logged(_: Listener, level: TraceLevel, text: str, node: str, fields: object = None) -> None:
+        heard.append(f"{text} {fields}")
+
+    monkeypatch.setattr(Listener, "logged", logged)
+    rows = "".join(f"0{n},1.50,2024-01-0{n},x{n}\n" for n in range(1, 10))
+    workplace.write(a_csv="id,v,day,more\n" + rows)
+    workplace.write(b_json='{"id": "08", "v": 2, "day": "2024-05-01"}\n{"id": 9, "v": "1e1"}\n')
+    ran = workplace.run(
+        """
+        pipeline: { name: p }
+        nodes:
+          - type: source
+            name: a
+            config: { type: csv, path: a.csv, schema: { id: int, v: float, day: date } }
+          - type: source
+            name: b
+            config: { type: json, path: b.json, schema: { id: int, v: float, day: date } }
+          - { type: merge, name: both, inputs: [b, a] }
+          - type: transform
+            name: step
+            input: both
+            config:
+              cxl: emit x = v / 0.0
+              log:
+                - level: warn
+                  when: on_error
+                  message: failed
+                  condition: "id >= 8 or day == #2024-01-02#"
+                  fields: [id, v, day]
+          - { type: output, name: out, input: step, config: { type: csv, path: out.csv } }
+        error_handling: { strategy: continue, dlq: { path: rejected.csv } }
+        """
+    )
+    assert ran.code == 2
+    day = "datetime.date(2024, 1, {})".format
+    assert heard == [
+        f"failed {{'id': 2, 'v': 1.5, 'day': {day(2)}}}",
+        f"failed {{'id': 8, 'v': 1.5, 'day': {day(8)}}}",
+        f"failed {{'id': 9, 'v': 1.5, 'day': {day(9)}}}",
+        "failed {'id': 8, 'v': 2.0, 'day': datetime.date(2024, 5, 1)}",
+        "failed {'id': 9, 'v': 10.0, 'day': None}",
+    ]
 
 
 @pytest.mark.usefixtures("either_way")

@@ -10,7 +10,8 @@ from argparse import Namespace
 from pathlib import Path
 from typing import NoReturn
 
-from clinker.cli.command import IO, OK, CommandError, one_line
+from clinker.cli.command import IO, OK, CommandError
+from clinker.cxl.failure import printable
 from clinker.frozen import frozen
 
 _NEEDED = {"schema_version": int, "execution_id": str, "pipeline_name": str}
@@ -40,7 +41,7 @@ def run(args: Namespace) -> int:
     if args.dry_run:
         print(f"Would collect {len(reports)} file(s) from {args.spool_dir}")
         for found in reports:
-            print(f"  {one_line(str(found.file))} ({one_line(found.pipeline)})")
+            print(f"  {printable(str(found.file))} ({printable(found.pipeline)})")
         return OK
     append(archive, reports)
     if args.delete_after_collect:
@@ -65,7 +66,7 @@ def find_reports(spool: Path, archive: Path) -> list[Report]:
             found.append(_report(file, _read(file)))
         except (_Unfit, OSError) as problem:
             reason = problem.strerror if isinstance(problem, OSError) else problem
-            print(f"warning: {one_line(str(file))} is skipped: {reason}", file=sys.stderr)
+            print(f"warning: {printable(str(file))} is skipped: {reason}", file=sys.stderr)
     return sorted(found, key=lambda report: report.order)
 
 

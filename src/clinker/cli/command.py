@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from importlib import import_module
 from typing import NoReturn, TextIO
 
+from clinker.cxl.failure import printable
 from clinker.diagnostics import Diagnostic
 from clinker.diagnostics.render import print_diagnostics, render_json
 
@@ -38,7 +39,7 @@ class Parser(argparse.ArgumentParser):
 
     def error(self, message: str) -> NoReturn:
         self.print_usage(sys.stderr)
-        self.exit(USAGE, f"{self.prog}: error: {one_line(message)}\n")
+        self.exit(USAGE, f"{self.prog}: error: {printable(message)}\n")
 
 
 def run_command(parser: argparse.ArgumentParser, argv: Sequence[str] | None) -> int:
@@ -76,7 +77,7 @@ def _end_as_if_interrupted(*names: str) -> None:
 
 def internal_error(problem: BaseException) -> str:
     """What is said about a mistake of ours, in place of a stack trace."""
-    text = one_line(str(problem))
+    text = printable(str(problem))
     shown = text if len(text) <= _LONGEST else text[: _LONGEST - 1] + "…"
     return f"internal error: {type(problem).__name__}" + (f": {shown}" if shown else "")
 
@@ -87,13 +88,6 @@ def report_it(args: argparse.Namespace) -> str:
     if getattr(args, "log_level", None) in (None, *DETAILED):
         return help
     return f"{help}; run again with --log-level debug to see where it is"
-
-
-def one_line(text: str) -> str:
-    """The text on one line, whatever a record or a file name puts into it."""
-    if text.isprintable():
-        return text
-    return "".join(c if c.isprintable() else repr(c)[1:-1] for c in text)
 
 
 def add_format(

@@ -8,9 +8,9 @@ from contextlib import contextmanager
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, TextIO
 
-from clinker.cli.command import one_line
 from clinker.cli.signals import Interruption
 from clinker.cxl.ast import TraceLevel
+from clinker.cxl.failure import printable
 from clinker.cxl.values import Value, text_of
 from clinker.engine.metrics import timestamp
 from clinker.engine.report import Identity
@@ -66,7 +66,7 @@ class Log:
 
     def _write(self, level: TraceLevel, message: str) -> None:
         batch = self.identity.batch_id if self.identity else "-"
-        line = f"{timestamp(datetime.now(UTC))} {one_line(batch)} {level}: {message}\n"
+        line = f"{timestamp(datetime.now(UTC))} {printable(batch)} {level}: {message}\n"
         try:
             self._stream.write(line)
             self._stream.flush()
@@ -155,4 +155,4 @@ def _progress(stream: TextIO) -> Progress:
 def _message(text: str, node: str | None, fields: Mapping[str, Value] | None) -> str:
     place = f"{node}: " if node else ""
     shown = ", ".join(f"{name}={text_of(value)}" for name, value in (fields or {}).items())
-    return one_line(f"{place}{text}" + (f" ({shown})" if shown else ""))
+    return printable(f"{place}{text}" + (f" ({shown})" if shown else ""))

@@ -86,6 +86,8 @@ def shown(text: str) -> str:
 
 def printable(text: str) -> str:
     """A name or path in a message: on one line."""
+    if text.isprintable():
+        return text
     return "".join(c if c.isprintable() else repr(c)[1:-1] for c in text)
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import replace
 from functools import cached_property, lru_cache
 from itertools import groupby
 from operator import itemgetter
@@ -66,7 +67,7 @@ class Rejected:
     """All rejected records of a run, in the order of sources, files and rows."""
 
     letters: DeadLetters
-    """Those of records that a source has read are without their fields; see `whole_letters`."""
+    """Those of records that a source has read are without their fields; see `whole`."""
     places: Places
     is_fatal: Sequence[bool]
     """For each letter, whether its stage ends the run under every strategy."""
@@ -101,13 +102,22 @@ class Rejected:
         """How often each value of a column occurs, in the order of their first letters."""
         return _value_counts(self.letters.columns[column].cast(pa.string()))
 
-    def whole_letters(self, chosen: Sequence[int] | None = None) -> DeadLetters:
-        """All letters, or those chosen, with the fields of their records."""
-        columns, places = self.letters.columns, self.places
-        if chosen is not None:
-            columns, places = columns.take(pa.array(chosen, pa.int64())), places.take(chosen)
-        origins = with_origins(columns["origin"], places, self.inputs)
-        return DeadLetters(columns.set_column(columns.num_columns - 1, "origin", origins))
+    def take(self, chosen: Sequence[int]) -> Rejected:
+        """Some of them, in their order."""
+        return Rejected(
+            DeadLetters(self.letters.columns.take(pa.array(chosen, pa.int64()))),
+            self.places.take(chosen),
+            [self.is_fatal[at] for at in chosen],
+            [self.locations[at] for at in chosen],
+            self.inputs,
+        )
+
+    def whole(self) -> Rejected:
+        """The same, their letters with the fields of the records."""
+        columns = self.letters.columns
+        origins = with_origins(columns["origin"], self.places, self.inputs)
+        at = columns.column_names.index("origin")
+        return replace(self, letters=DeadLetters(columns.set_column(at, "origin", origins)))
 
     def values(
         self, chosen: Sequence[int], names: Collection[str]
@@ -116,12 +126,13 @@ class Rejected:
         if not names:
             yield from ({} for _ in chosen)
             return
-        places = self.places.take(chosen)
-        sources = iter(np.where(places.is_group, -1, places.sources).tolist())
-        for batch in self.whole_letters(chosen).batches():
-            records = zip(sources, batch["origin"].to_pylist(), strict=False)
-            for number, some in groupby(records, itemgetter(0)):
-                origins = [origin for _, origin in some]
+        some = self.take(chosen).whole()
+        sources = iter(np.where(some.places.is_group, -1, some.places.sources).tolist())
+        for batch in some.letters.batches():
+            # In this order no number is lost when a batch ends.
+            records = zip(batch["origin"].to_pylist(), sources, strict=False)
+            for number, same in groupby(records, itemgetter(1)):
+                origins = [origin for origin, _ in same]
                 yield from typed_fields(origins, None if number < 0 else self.inputs[number], names)
 
 
@@ -317,7 +328,7 @@ def _is_exceeded(limit: Limit, count: int, total: int) -> bool:
 
 
 def _stopped_by(plan: Plan, rejected: Rejected, at: int, counts: Counts) -> RunError:
-    (letter,) = rejected.whole_letters([at])
+    (letter,) = rejected.take([at]).whole().letters
     location = rejected.locations[at]
     rule = f" (rule '{letter.trigger}')" if letter.trigger else ""
     is_read = letter.stage == letter.source_name or letter.category == CATEGORY_MISSING_REQUIRED
@@ -381,15 +392,16 @@ def stage_files(
     A file of an earlier run that would be replaced vanishes if there is nothing to replace it with.
     """
     dlq = plan.pipeline.error_handling.dlq
-    letters = rejected.whole_letters() if dlq.include_source_row else rejected.letters
-    columns = _source_columns(letters, inputs) if dlq.include_source_row else []
+    if dlq.include_source_row and plan.dead_letters.files:
+        rejected = rejected.whole()
+    columns = _source_columns(rejected, inputs) if dlq.include_source_row else []
     for path in plan.dead_letters.files:
-        own = letters.of_sources(_sources_of(path, plan, rejected))
+        letters = _letters_to(path, plan, rejected)
         target = dead_letter_target(plan, path)
         entries = stage_dead_letters(
             publication,
             target,
-            own,
+            letters,
             source_columns=columns,
             include_reason=dlq.include_reason,
             include_source_row=dlq.include_source_row,
@@ -398,7 +410,7 @@ def stage_files(
             publication.remove(path)
 
 
-def _source_columns(letters: DeadLetters, inputs: Sequence[SourceInput]) -> list[str]:
+def _source_columns(rejected: Rejected, inputs: Sequence[SourceInput]) -> list[str]:
     """The fields of all sources: declared ones in order, then what else their records have.
 
     Of that, what headers tell comes first, as declared fields do in the order of the sources.
@@ -410,7 +422,7 @@ def _source_columns(letters: DeadLetters, inputs: Sequence[SourceInput]) -> list
         for column in source.unit.node.config.schema_columns
     }
     others: dict[str, None] = {}
-    for batch in letters.batches():
+    for batch in rejected.letters.batches():
         origins = ",".join(batch["origin"].drop_null().to_pylist())
         for record in orjson.loads(f"[{origins}]"):
             if not record.keys() <= others.keys():
@@ -421,16 +433,15 @@ def _source_columns(letters: DeadLetters, inputs: Sequence[SourceInput]) -> list
 
 def log_unfiled(plan: Plan, rejected: Rejected, observer: Observer) -> None:
     """Tell about letters that no file takes; a preview writes none."""
-    letters = rejected.letters
-    if not plan.options.preview:
-        letters = letters.of_sources(_sources_of(None, plan, rejected))
+    letters = rejected.letters if plan.options.preview else _letters_to(None, plan, rejected)
     for letter in letters:
         where = f"{letter.source_file} row {letter.source_row}: " if letter.source_file else ""
         text = f"rejected: {where}{letter.category}: {letter.detail}"
         observer.logged(TraceLevel.WARN, text, letter.stage)
 
 
-def _sources_of(path: Path | None, plan: Plan, rejected: Rejected) -> list[str]:
-    """The sources whose letters go to a file, or to none."""
+def _letters_to(path: Path | None, plan: Plan, rejected: Rejected) -> DeadLetters:
+    """The letters that go to a file, or to none."""
     paths, common = plan.dead_letters.paths, plan.dead_letters.common_path
-    return [name for name in rejected.by_source if paths.get(name, common) == path]
+    sources = [name for name in rejected.by_source if paths.get(name, common) == path]
+    return rejected.letters.of_sources(sources)
