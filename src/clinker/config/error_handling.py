@@ -26,19 +26,25 @@ def _rate(value: float) -> float:
 Rate: TypeAlias = Annotated[float, AfterValidator(_rate)]
 
 
-class SourceDlq(Model):
-    """The dead-letter queue of one source."""
+class Queue(Model):
+    """What every dead-letter queue has."""
 
     path: Name | None = None
     if_exists: IfExists | None = None
     max_rate: Rate | None = None
-    min_records: Natural = 100
 
 
-class Dlq(SourceDlq):
+class SourceDlq(Queue):
+    """The dead-letter queue of one source."""
+
+    min_records: Natural | None = None
+
+
+class Dlq(Queue):
     """The dead-letter queue."""
 
     if_exists: IfExists = "error"
+    min_records: Natural = 100
     include_reason: bool = True
     include_source_row: bool = True
     per_source: dict[str, SourceDlq] = Field(default_factory=dict)

@@ -15,7 +15,7 @@ import orjson
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from clinker.config.error_handling import SourceDlq
+from clinker.config.error_handling import Queue
 from clinker.config.nodes import CombineNode, SourceNode
 from clinker.cxl.ast import TraceLevel
 from clinker.cxl.failure import shown
@@ -294,7 +294,7 @@ def check_counts(plan: Plan, rejected: int, written: int, total: int) -> None:
 
 def _exceeded_limits(
     plan: Plan, rejected: Rejected, totals: Mapping[str, int]
-) -> Iterator[tuple[str, SourceDlq | None]]:
+) -> Iterator[tuple[str, Queue | None]]:
     """The limits that were passed, each with the queue that sets it if it is one."""
     queue = plan.pipeline.error_handling.dlq
     total, found = sum(totals.values()), len(rejected.letters)

@@ -56,8 +56,8 @@ def dead_letters(pipeline: Pipeline, graph: Graph, base_dir: Path) -> DeadLetter
         path = own.path if own and own.path is not None else common.path
         paths[name] = resolve(path, base_dir) if path is not None else None
         if own and own.max_rate is not None:
-            judged = own if own.has("min_records") else common
-            limits[name] = Limit(own.max_rate, judged.min_records)
+            least = common.min_records if own.min_records is None else own.min_records
+            limits[name] = Limit(own.max_rate, least)
     common_path = resolve(common.path, base_dir) if common.path is not None else None
     limit = None if common.max_rate is None else Limit(common.max_rate, common.min_records)
     if_exists = _if_exists(common, base_dir)

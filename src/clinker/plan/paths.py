@@ -17,7 +17,7 @@ from pathlib import Path, PurePosixPath, PureWindowsPath
 from urllib.parse import unquote
 
 from clinker.config import Model, Pipeline
-from clinker.config.error_handling import SourceDlq
+from clinker.config.error_handling import Queue
 from clinker.config.nodes import CompositionNode, OutputNode, SourceNode
 from clinker.config.template import Template, Token
 from clinker.cxl.failure import printable
@@ -459,7 +459,7 @@ def _fixed_start(path: Template) -> tuple[str, Sequence[str | Token]]:
     return (first, path.parts[1:]) if isinstance(first, str) else ("", path.parts)
 
 
-def _queues(pipeline: Pipeline) -> dict[str, SourceDlq]:
+def _queues(pipeline: Pipeline) -> dict[str, Queue]:
     """The dead-letter queues by source, the common one under the empty name."""
     dlq = pipeline.error_handling.dlq
     return {"": dlq, **dlq.per_source}
