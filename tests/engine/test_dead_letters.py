@@ -522,6 +522,26 @@ def test_fields_are_shown_as_they_are_written(workplace: Workplace) -> None:
     ]
 
 
+def test_very_many_letters(workplace: Workplace) -> None:
+    count = 200_000
+    workplace.write(rows_csv="id,n\n" + "".join(f"{n:07},0\n" for n in range(count)))
+    ran = workplace.run(
+        """
+        pipeline: { name: p, concurrency: { chunk_size: 300000 } }
+        nodes:
+          - { type: source, name: rows, config: { type: csv, path: rows.csv, schema: { n: int } } }
+          - { type: transform, name: step, input: rows, config: { cxl: emit x = 1 / n } }
+          - { type: output, name: o, input: step, config: { type: csv, path: o.csv } }
+        error_handling: { strategy: continue, dlq: { path: rejected.csv, include_reason: false } }
+        """
+    )
+    assert report_numbers(ran) == (count, 0, 0, count)
+    _, *found = rows_of(workplace, "rejected.csv")
+    assert [[row[4], *row[8:]] for row in found] == [
+        [f"{n + 1}", "0", f"{n:07}"] for n in range(count)
+    ]
+
+
 GROUPED = """
     pipeline: { name: p }
     nodes:
