@@ -258,8 +258,12 @@ def test_an_empty_workspace_has_the_defaults() -> None:
         (
             "[storage.spill]",
             "[channels]\nx = 1\n[storage.spill]",
-            ["E005 2:2 unknown key 'channels'"],
+            ["E005 3:1 unknown key 'x'"],
         ),
+        ("[storage.spill]", "[workspace]\nname = 'w'\ndescription = 'd'\n[storage.spill]", []),
+        ("[storage.spill]", "[channels]\ndir = 'c'\ndefault = 'x'\n[storage.spill]", []),
+        ("[storage.spill]", "[workspac]\n[storage.spill]", ["W005 2:2 unknown table 'workspac'"]),
+        ("[storage.spill]", "[tool.x]\na = 1\n[storage.spill]", ["W005 2:2 unknown table 'tool'"]),
     ],
 )
 def test_workspace_diagnostics(old: str, new: str, expected: list[str] | None) -> None:

@@ -83,7 +83,6 @@ WHERE = "where: a.x == b.x\ncxl: emit x = a.x\n"
                 "found string 'tomorrow'",
                 "E007 6:16 unknown type 'money'",
                 "E007 7:8 expected a mapping, found nothing",
-                "E020 8:31 a default of type bool must be true or false, found nothing",
                 "E020 9:30 a default of type int must be an integer, "
                 "found integer 99999999999999999999",
             ],
@@ -480,7 +479,6 @@ def _place(line: str) -> str:
             "output",
             OUT + "options:\nexclude: a\nmapping: [a]",
             [
-                "E007 9:7 expected a mapping, found nothing",
                 "E007 10:16 expected a list, found string 'a'",
                 "E007 11:16 expected a mapping, found a list",
             ],

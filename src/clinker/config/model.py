@@ -16,7 +16,7 @@ from pydantic import (
 )
 from pydantic_core import PydanticCustomError
 
-from clinker.config.errors import REPORTED, explain
+from clinker.config.errors import REPORTED, explain, known_keys
 from clinker.config.tree import Located, MappingNode, Node, ScalarNode, find
 from clinker.diagnostics import Diagnostic, EmbeddedSource, Label, Location, Severity
 
@@ -50,13 +50,27 @@ class Model(BaseModel):
             return handler(data)
         problems: list[Diagnostic] = info.context if info.context is not None else []
         try:
-            model = handler(data)
+            model = handler(cls._written(data))
         except ValidationError as error:
             problems += explain(error, cls, data.node)
             raise PydanticCustomError(REPORTED, "reported where it was found") from None
         model._stand_at(data.node)
         problems += model.check()
         return model
+
+    @classmethod
+    def _written(cls, data: Located) -> Located:
+        """The data without the keys that may be left out and have nothing under them."""
+        empty = {key for key, value in data.items() if value is None}
+        if not empty:
+            return data
+        for name, info in cls.model_fields.items():
+            if info.is_required():
+                empty.discard(info.alias or name)
+        empty &= set(known_keys(cls))
+        kept = Located((key, value) for key, value in data.items() if key not in empty)
+        kept.node = data.node
+        return kept
 
     def _stand_at(self, node: MappingNode) -> None:
         self._node = node

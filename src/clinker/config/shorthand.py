@@ -199,9 +199,14 @@ def _node(node: Node) -> Node:
     model = NODE_MODELS.get(kind.value) if isinstance(kind.value, str) else None
     if model is None or kind.value == "composition":
         return node
-    if "config" not in node.entries:
+    if _is_empty(node.get("config")):
+        node = _mapping(node, {k: entry for k, entry in node.entries.items() if k != "config"})
         node = _with_config(node, list(known_keys(model)), _config_keys(model))
     return _values(config=_CONFIG.get(kind.value, lambda config: config))(node)
+
+
+def _is_empty(node: Node | None) -> bool:
+    return node is None or (isinstance(node, ScalarNode) and node.value is None)
 
 
 def _with_config(node: MappingNode, header: list[str], config: set[str]) -> MappingNode:

@@ -45,7 +45,8 @@ def _places(text: str) -> _Places:
         if match["table"]:
             table = _words(match["table"])
             span = Span(*match.span("table"))
-            places.setdefault(table, (span, span))
+            for end in range(1, len(table) + 1):
+                places.setdefault(table[:end], (span, span))
         else:
             start, end = match.span("value")
             value = Span(start, start + len(text[start:end].rstrip()))

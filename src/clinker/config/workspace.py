@@ -5,12 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Literal
 
-from pydantic import Field
+from pydantic import ConfigDict, Field
 
+from clinker.config.errors import known_keys
 from clinker.config.model import Model
 from clinker.config.names import Name
 from clinker.config.quantities import FileSize
 from clinker.diagnostics import Diagnostic
+from clinker.diagnostics.suggest import closest
 
 
 class Spill(Model):
@@ -43,7 +45,38 @@ class Storage(Model):
     staging: Staging = Field(default_factory=Staging.model_construct)
 
 
+class Description(Model):
+    """What people call the workspace."""
+
+    name: Name | None = None
+    description: str | None = None
+
+
+class Channels(Model):
+    """Where the channels of the workspace are."""
+
+    dir: Name | None = None
+    default: Name | None = None
+
+
 class Workspace(Model):
-    """A whole `clinker.toml` file."""
+    """A whole `clinker.toml` file; tables of other tools may stand beside ours."""
+
+    model_config = ConfigDict(extra="ignore")
 
     storage: Storage = Field(default_factory=Storage.model_construct)
+    workspace: Description = Field(default_factory=Description.model_construct)
+    channels: Channels = Field(default_factory=Channels.model_construct)
+
+    def check(self) -> Iterator[Diagnostic]:
+        known = list(known_keys(type(self)))
+        for key in self.node.entries.keys() - set(known):
+            meant = closest(key, known)
+            yield self.problem(
+                "W005",
+                f"unknown table '{key}'",
+                key,
+                key=True,
+                help=f"did you mean '{meant}'?" if meant else f"known tables: {', '.join(known)}",
+                warning=True,
+            )
