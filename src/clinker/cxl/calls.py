@@ -191,8 +191,11 @@ def _built_call(
     fails = set(method.fails)
     if receiver.type.only(method.safe_for):
         fails.clear()
-    fails |= _entry_failures(receiver.type, method.receiver, method.iso_text)
     nullable = receiver.type.may_be_null and not method.takes_null
+    if not method.is_null_elsewhere:
+        fails |= _entry_failures(receiver.type, method.receiver, method.iso_text)
+    elif not receiver.type.only(method.receiver.kinds):
+        nullable = True
     for position, arg in enumerate(args):
         param = method.param(position)
         if isinstance(param, ClosureParam):

@@ -321,7 +321,7 @@ def _inline(expr: typed.Inline) -> Evaluate:
 
 def _call(expr: typed.Call) -> Evaluate:
     method = expr.method
-    receiver = _entering(expr.receiver, method.receiver, method.iso_text, f"'{method.name}'")
+    receiver = _receiver(expr.receiver, method)
     args = [_call_argument(arg, method, method.param(i)) for i, arg in enumerate(expr.args)]
     params = [method.param(i) for i in range(len(args))]
     function = method.call
@@ -343,6 +343,19 @@ def _call(expr: typed.Call) -> Evaluate:
         return result
 
     return _logged(evaluate, expr) if method.name == "debug" else evaluate
+
+
+def _receiver(expr: typed.Expr, method: Method) -> Evaluate:
+    if not method.is_null_elsewhere:
+        return _entering(expr, method.receiver, method.iso_text, f"'{method.name}'")
+    evaluate = compile_expression(expr)
+    accepted = method.receiver.kinds
+
+    def of_kind(frame: Frame) -> Value:
+        value = evaluate(frame)
+        return value if kind_of(value) & accepted else None
+
+    return of_kind if expr.type.kinds & ~accepted else evaluate
 
 
 def _logged(evaluate: Evaluate, expr: typed.Call) -> Evaluate:

@@ -9,7 +9,7 @@ import pytest
 from pyspark.sql import SparkSession
 
 from clinker.cxl.evaluate import Record
-from clinker.cxl.types import ARRAY, INT
+from clinker.cxl.types import ANY, ARRAY, INT
 from clinker.cxl.values import MAX_INT, MIN_INT, Value
 from tests.engine.expressions.running import agree
 
@@ -84,3 +84,11 @@ def test_elements_are_removed(spark: SparkSession) -> None:
     agree(spark, ["a.remove(n)", "a.remove(1)", "a.remove(null)"], records)
     records = [{"a": items, "n": n} for items in MIXED for n in indices]
     agree(spark, "a.remove(n)", records, {"a": ARRAY.nullable(), "n": INT.nullable()})
+
+
+def test_what_is_no_array_has_no_elements(spark: SparkSession) -> None:
+    texts = [f"v.{name}(it => 6 / n > 1)" for name in ("filter", "map", "find", "any", "flat_map")]
+    texts += ["v.remove(0)", "v.remove(1 / n)", "v.map(it => it).length() ?? -1"]
+    values: list[Value] = [[1, "a"], [], {"a": 1}, "x", "[", 5, 2.5, True, None]
+    records = [{"v": value, "n": n} for value in values for n in (0, 1)]
+    agree(spark, texts, records, {"v": ANY, "n": INT})

@@ -7,6 +7,7 @@ import math
 
 from pyspark.sql import SparkSession
 
+from clinker.cxl.types import ANY, INT
 from clinker.cxl.values import MAX_INT, Value
 from tests.engine.expressions.running import agree
 
@@ -77,3 +78,12 @@ def test_a_key_that_is_computed_is_left_to_the_interpreter(spark: SparkSession) 
     keys = ["a", "a.b", "items[0].sku", "a[", None]
     records = [{"m": m, "k": k} for m in MAPS for k in keys]
     agree(spark, "m.set(k, 1)", records, native=False)
+
+
+def test_what_is_no_map_has_no_entries(spark: SparkSession) -> None:
+    texts = ["v.keys()", "v.values()", 'v.merge({"a": 1})', 'v.set("a", 1)', 'v.remove_field("a")']
+    # What would be put into it is not even computed.
+    texts += ['v.set("a", 1 / n)', "v.keys() ?? []"]
+    values: list[Value] = [{"a": 1}, [1], "x", "{", 5, 2.5, True, dt.date(2024, 1, 15), None]
+    records = [{"v": value, "n": n} for value in values for n in (0, 1)]
+    agree(spark, texts, records, {"v": ANY, "n": INT})

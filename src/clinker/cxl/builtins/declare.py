@@ -145,6 +145,12 @@ class Method(Builtin):
     once for each kind."""
 
     @property
+    def is_null_elsewhere(self) -> bool:
+        """Whether a receiver of another kind, whose type was not known before, makes the call null
+        instead of failing: what maps and arrays offer is asked of whatever JSON brings."""
+        return self.family in ("maps", "arrays")
+
+    @property
     def takes_closure(self) -> bool:
         return any(isinstance(p, ClosureParam) for p in self.params)
 

@@ -54,8 +54,8 @@ def _failing(operands: Sequence[_Entering], last: str | None) -> str | None:
     """Where a call fails: what follows a null that stops it is not evaluated."""
     fails = last
     for operand in reversed(operands):
-        if fails and operand.stops:
-            fails = both(f"{operand.text} IS NOT NULL", fails)
+        if fails and operand.goes_on:
+            fails = both(operand.goes_on, fails)
         fails = either(operand.fails, fails)
     return fails
 
@@ -64,12 +64,11 @@ def _failing(operands: Sequence[_Entering], last: str | None) -> str | None:
 class _Entering:
     """A receiver or an argument on its way into a method."""
 
-    text: str
     alternatives: Sequence[Alternative]
     fails: str | None
     """Where it cannot be evaluated, or is nothing the method takes."""
-    stops: bool
-    """Whether a null makes the call null."""
+    goes_on: str | None
+    """Where it does not make the call null; None is everywhere."""
     is_nothing: bool
     """Whether it is always null and so makes the call null."""
 
@@ -83,6 +82,7 @@ class _Entering:
             declared=method.receiver,
             iso_text=method.iso_text,
             reaches=method.takes_null,
+            or_null=method.is_null_elsewhere,
         )
 
     @classmethod
@@ -108,8 +108,10 @@ class _Entering:
         declared: Type,
         iso_text: bool,
         reaches: bool,
+        or_null: bool = False,
     ) -> _Entering:
-        """The value made fit for where it goes; a null goes there only if it `reaches` it."""
+        """The value made fit for where it goes; a null goes there only if it `reaches` it, and with
+        `or_null` what is of another kind is null."""
         takes_tagged = method.sql_takes_tagged and declared.is_any
         operand, fails = compiler.operand(expr) if takes_tagged else compiler.narrowed(expr)
         stops = expr.type.may_be_null and not reaches
@@ -123,7 +125,12 @@ class _Entering:
             if reaches and operand.type.may_be_null and any(each.test for each in found):
                 found.append(Alternative(_NO_VALUE, f"{operand.text} IS NULL"))
         nothing = stops and expr.type.is_null
-        return cls(operand.text, found, either(fails, mismatch), stops, nothing)
+        goes_on = f"{operand.text} IS NOT NULL" if stops else None
+        if mismatch and or_null:
+            goes_on, mismatch = f"(NOT {mismatch})", None
+            if stops:
+                goes_on = f"({operand.text} IS NOT NULL AND {goes_on})"
+        return cls(found, either(fails, mismatch), goes_on, nothing)
 
 
 def _fitting(
