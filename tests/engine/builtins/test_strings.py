@@ -149,6 +149,12 @@ def test_texts_up_to_the_limit(spark: SparkSession) -> None:
     agree(spark, texts, columns(s=["", "a", "é", "abc"], n=sizes), {"s": STRING, "n": INT})
 
 
+def test_no_text_is_built_that_is_too_large(spark: SparkSession) -> None:
+    # What the interpreter computes for the last one keeps Spark from seeing that all others fail.
+    huge = [f'"ab".{name}({MAX_INT})' for name in ("pad_left", "pad_right", "repeat")]
+    agree(spark, [*huge, '"a".matches(s)'], columns(s=["a", "b"]), {"s": STRING}, native=False)
+
+
 # --- Text forms ---
 
 SCALARS: list[Value] = [

@@ -228,9 +228,8 @@ def replace(text: str, find: str, replacement: str) -> str:
     return text.replace(find, replacement)
 
 
-def _count_sql(count: str) -> str:
+def _count_sql(count: str, most: str = f"{_MOST_CHARACTERS}L") -> str:
     """A number of characters as Spark takes it; a negative one counts as 0."""
-    most = f"{_MOST_CHARACTERS}L"
     within = f"case when {count} < 0L then 0L when {count} > {most} then {most} else {count} end"
     return f"cast({within} as int)"
 
@@ -352,7 +351,8 @@ def _pad_sql(function: str) -> SqlForm:
             char = call.bind(f"coalesce(nullif(left({given.text}, 1), ''), ' ')")
         room = f"({MAX_TEXT_BYTES}L - octet_length({text})) div octet_length({char})"
         too_large = call.bind(f"({width} > length({text}) and {width} - length({text}) > {room})")
-        padded = f"{function}({text}, {_count_sql(width)}, {char})"
+        # Spark computes what is constant ahead of time, also what no record is to get.
+        padded = f"{function}({text}, {_count_sql(width, f'{MAX_TEXT_BYTES}L')}, {char})"
         value = (
             f"case when {width} < 0L or {too_large} then null"
             f" when {width} <= length({text}) then {text} else {padded} end"
@@ -418,9 +418,9 @@ def pad_right(text: str, width: int, char: str = " ") -> str | None:
     return text + _padding(text, width, char) if width >= 0 else None
 
 
-_REPEATS_TOO_LARGE_SQL = (
-    f"({{self}} != '' and {{n}} > {MAX_TEXT_BYTES}L div greatest(octet_length({{self}}), 1))"
-)
+_MOST_REPEATS_SQL = f"({MAX_TEXT_BYTES}L div greatest(octet_length({{self}}), 1))"
+_REPEATS_TOO_LARGE_SQL = f"({{self}} != '' and {{n}} > {_MOST_REPEATS_SQL})"
+_REPEATED_SQL = f"repeat({{self}}, {_count_sql('{n}', _MOST_REPEATS_SQL)})"
 
 
 @method(
@@ -430,7 +430,7 @@ _REPEATS_TOO_LARGE_SQL = (
     params=[Param("n", INT)],
     fails=_TOO_LARGE,
     sql=(
-        f"if({{n}} < 0L or {_REPEATS_TOO_LARGE_SQL}, null, repeat({{self}}, {_count_sql('{n}')}))",
+        f"if({{n}} < 0L or {_REPEATS_TOO_LARGE_SQL}, null, {_REPEATED_SQL})",
         _REPEATS_TOO_LARGE_SQL,
     ),
 )
