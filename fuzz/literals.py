@@ -26,6 +26,7 @@ from clinker.diagnostics import Source
 from clinker.diagnostics.render import render_text
 from clinker.engine.expressions import Compiler
 from clinker.engine.session.session import Session
+from fuzz.engine import answers
 from fuzz.findings import Finding, Tally, dice, judged
 from fuzz.findings import Kind as Problem
 
@@ -121,6 +122,8 @@ def play(seed: int, rounds: range, tally: Tally, session: Session | None) -> Non
                 accepted[text] = (number, expression)
         if session is not None:
             _together(session, accepted, tally)
+            if tally.findings and not answers(session):
+                return
 
 
 def checked(text: str) -> typed.Expr | None:
@@ -150,9 +153,9 @@ def _together(session: Session, accepted: dict[str, tuple[int, typed.Expr]], tal
     if wrong is None:
         for (text, (number, expression)), outcomes in zip(accepted.items(), found, strict=True):
             _compare(text, number, expression, outcomes, tally)
-    elif len(accepted) == 1:
-        ((text, (number, _)),) = accepted.items()
-        tally.findings.append(Finding(AREA, number, wrong.kind, wrong.detail, text))
+    elif len(accepted) == 1 or not answers(session):
+        number, _ = next(iter(accepted.values()))
+        tally.findings.append(Finding(AREA, number, wrong.kind, wrong.detail, "\n".join(accepted)))
     else:
         items = list(accepted.items())
         _together(session, dict(items[: len(items) // 2]), tally)

@@ -130,6 +130,8 @@ def play(seed: int, rounds: range, tally: Tally, session: Session | None) -> Non
             number = by_name[least.names[0]]
             shown = f"{least.format} with columns {least.names!r}, declared {least.schema!r}"
             tally.findings.append(Finding(AREA, number, wrong.kind, wrong.detail, shown))
+            if not is_there:
+                return
 
 
 def _part(case: Case, session: Session | None, names: Sequence[str]) -> Wrong | None:
