@@ -124,9 +124,9 @@ def play(seed: int, rounds: range, tally: Tally, session: Session | None) -> Non
         tally.tried[AREA] += len(numbers)
         case = _case(dice(seed, f"{AREA} together", start), tuple(by_name))
         if wrong := _wrong(case, session):
-            least = case.of(
-                smallest(case.names, wrong.kind, partial(_part, case, session), _TRIALS)
-            )
+            is_there = session is None or answers(session)
+            part = partial(_part, case, session)
+            least = case.of(smallest(case.names, wrong.kind, part, _TRIALS if is_there else 0))
             number = by_name[least.names[0]]
             shown = f"{least.format} with columns {least.names!r}, declared {least.schema!r}"
             tally.findings.append(Finding(AREA, number, wrong.kind, wrong.detail, shown))
