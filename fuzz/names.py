@@ -23,6 +23,7 @@ from clinker.engine.session.session import Session
 from clinker.plan.compile import Plan, compile_pipeline
 from clinker.plan.explain import explain
 from clinker.plan.options import Options
+from fuzz.engine import answers
 from fuzz.findings import Finding, Kind, Tally, Wrong, dice, judged, smallest
 
 AREA = "names"
@@ -127,7 +128,7 @@ def play(seed: int, rounds: range, tally: Tally, session: Session | None) -> Non
             is_there = session is None or answers(session)
             part = partial(_part, case, session)
             least = case.of(smallest(case.names, wrong.kind, part, _TRIALS if is_there else 0))
-            number = by_name[least.names[0]]
+            number = next((by_name[name] for name in least.names), start)
             shown = f"{least.format} with columns {least.names!r}, declared {least.schema!r}"
             tally.findings.append(Finding(AREA, number, wrong.kind, wrong.detail, shown))
             if not is_there:
