@@ -48,13 +48,13 @@ def test_a_directory_and_all_below_it(tmp_path: Path, capsys: pytest.CaptureFixt
 
 def test_the_directories_of_a_pipeline(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     (tmp_path / "p.yaml").write_text(PIPELINE)
-    left = ("out", "letters", "days", "days/2024-01-15T06-00-00Z", "elsewhere")
+    left = (".", "out", "letters", "days", "days/2024-01-15T06-00-00Z", "elsewhere")
     for name in left:
         (tmp_path / name).mkdir(exist_ok=True)
         mark_in(tmp_path / name, RUN).touch()
         (tmp_path / name / f".clinker-{RUN}-1.tmp").touch()
     assert main(["recover", str(tmp_path / "p.yaml")]) == 0
-    assert capsys.readouterr().out.count("removed a file that run") == 4
+    assert capsys.readouterr().out.count("removed a file that run") == 5
     assert sorted(content(tmp_path)) == [
         f"elsewhere/.clinker-{RUN}-1.tmp",
         f"elsewhere/.clinker-{RUN}.run",

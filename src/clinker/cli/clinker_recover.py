@@ -12,7 +12,7 @@ from clinker.cli.clinker_run import compile_file, options
 from clinker.cli.command import CONFIGURATION, IO, OK, CommandError, report
 from clinker.formats.marks import nearest_directory
 from clinker.formats.recovery import recover
-from clinker.plan.paths import written_places
+from clinker.plan.paths import with_parents, written_places
 
 
 def run(args: Namespace) -> int:
@@ -44,9 +44,8 @@ def _directories(place: str, args: Namespace) -> Iterator[Path]:
         raise CommandError(f"'{place}' does not compile", CONFIGURATION)
     pipeline, graph = compiled.plan.pipeline, compiled.plan.graph
     for directory, has_others_below in written_places(pipeline, graph, compiled.plan.options):
-        existing = nearest_directory(directory)
-        yield existing
-        if has_others_below and existing == directory:
+        yield from map(nearest_directory, with_parents(directory, compiled.plan.options.base_dir))
+        if has_others_below:
             yield from _below(directory)
 
 

@@ -76,6 +76,7 @@ from clinker.frozen import frozen
 from clinker.plan.compile import Plan
 from clinker.plan.graph import Unit
 from clinker.plan.growth import may_outgrow_sources, may_outnumber_sources
+from clinker.plan.paths import with_parents
 from clinker.plan.planned import PlannedOutput
 from clinker.plan.reach import reached
 
@@ -145,10 +146,15 @@ class _Run:
         self.publication = Publication(self.identity.execution_id)
 
     def _recover(self, directories: Iterable[Path]) -> None:
-        """Undo or remove what killed runs have left where this one is going to write."""
+        """Undo or remove what killed runs have left where this one is going to write.
+
+        Before a directory is made, its files lie aside in one above it.
+        """
         if self.plan.options.preview:
             return
-        for recovered in recover(map(nearest_directory, directories)):
+        base_dir = self.plan.options.base_dir
+        places = (place for found in directories for place in with_parents(found, base_dir))
+        for recovered in recover(map(nearest_directory, places)):
             if recovered.undone or recovered.problem:
                 self.observer.warned(str(recovered))
             else:

@@ -80,8 +80,9 @@ class Journal:
 
     @property
     def directories(self) -> list[Path]:
-        """Those in which files change."""
-        return list(dict.fromkeys([self.home, *(change.path.parent for change in self.changes)]))
+        """Those in which files change, or lie aside."""
+        paths = [path for change in self.changes for path in (change.path, change.aside) if path]
+        return list(dict.fromkeys([self.home, *(path.parent for path in paths)]))
 
     def write(self, aside: Path) -> None:
         """Bring it to the disk; `aside` is a new name in the home."""

@@ -449,6 +449,15 @@ def written_places(
             yield resolve(queue.path, options.base_dir).parent, False
 
 
+def with_parents(directory: Path, base_dir: Path) -> Iterator[Path]:
+    """A directory and those above it, up to the base directory if it lies below it."""
+    top = resolve("", base_dir)
+    yield directory
+    while directory != top and directory.is_relative_to(top):
+        directory = directory.parent
+        yield directory
+
+
 def _may_name_directories(part: str | Token) -> bool:
     return part.name == "source_path" if isinstance(part, Token) else "/" in part
 
