@@ -264,9 +264,8 @@ class _Aggregation:
             source, position = literal(number, INT), first
         else:
             order = _one(partials.order)
-            places = (partials.name(f"min_by({text}, {order})") for text in records.place)
-            source, position = places
-            source = f"ifnull({source}, {number})"
+            found, position = (partials.name(f"min_by({t}, {order})") for t in records.place)
+            source = f"ifnull({found}, {number})"
         return {
             FIRST_SOURCE: (source, INT),
             FIRST_POSITION: (position, INT.nullable()),
