@@ -191,6 +191,11 @@ def test_names_that_are_not_utf_8_are_shown_escaped(base: Path) -> None:
     assert file.path.read_text() == "x"
 
 
+@pytest.mark.parametrize("matcher", ["path", "glob"])
+def test_names_that_are_too_long(base: Path, matcher: str) -> None:
+    assert [d.code for d in problems(base, f"{matcher}: {'x' * 300}.csv")] == ["E216"]
+
+
 def test_pipes_are_not_read(base: Path) -> None:
     os.mkfifo(base / "data/pipe.csv")
     (problem,) = problems(base, "path: data/pipe.csv")

@@ -140,3 +140,22 @@ def test_damaged_companion_files_are_answered(tmp_path: Path) -> None:
         options = Options(folder, channel=channel)
         content = (folder / "pipeline.yaml").read_bytes()
         compile_pipeline(content, str(folder / "pipeline.yaml"), options)
+
+
+@pytest.mark.parametrize(
+    ("name", "code"), [("c.comp.yaml", "E103"), ("shared", "E200"), ("rules", "E200")]
+)
+def test_names_that_are_too_long_for_the_disk(tmp_path: Path, name: str, code: str) -> None:
+    text = """\
+pipeline: { rules_path: rules , name: p }
+nodes:
+  - type: source
+    name: s
+    config: { type: csv, path: s.csv, schema: [{ name: id, type: int }] }
+  - { type: composition, name: c, input: s, use: c.comp.yaml }
+  - { type: transform, name: t, input: s, config: { cxl: "use shared as r\\nemit a = r::b" } }
+  - { type: output, name: o, input: s, config: { type: csv, path: o.csv } }
+"""
+    content = text.replace(f" {name} ", f" {'x' * 300}{name} ").encode()
+    found = compile_pipeline(content, "pipeline.yaml", Options(tmp_path)).diagnostics
+    assert code in [d.code for d in found]

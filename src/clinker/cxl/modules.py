@@ -56,7 +56,10 @@ class ModuleLibrary:
 
     def available(self) -> list[str]:
         """The dotted names of all modules there are."""
-        files = sorted(self.root.rglob("*.cxl")) if self.root.is_dir() else []
+        try:
+            files = sorted(self.root.rglob("*.cxl")) if self.root.is_dir() else []
+        except OSError:  # no directory has such a name
+            files = []
         return [".".join(f.relative_to(self.root).with_suffix("").parts) for f in files]
 
     def _read(self, path: tuple[str, ...]) -> Module | None:

@@ -14,6 +14,7 @@ from clinker.diagnostics.suggest import did_you_mean
 from clinker.frozen import frozen
 from clinker.plan.graph import Graph
 from clinker.plan.options import Options
+from clinker.plan.paths import is_file
 from clinker.plan.provenance import Layer, Origin
 from clinker.plan.variables import Registry
 
@@ -26,7 +27,7 @@ def chosen_channel(options: Options) -> tuple[Channel | None, list[Diagnostic]]:
     if options.channel is None:
         return None, []
     beside = options.base_dir / options.channel
-    path = beside if beside.exists() and not options.channel.exists() else options.channel
+    path = beside if is_file(beside) and not is_file(options.channel) else options.channel
     try:
         content = path.read_bytes()
     except OSError as error:

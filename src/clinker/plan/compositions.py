@@ -28,7 +28,15 @@ from clinker.plan.channels import CallSite, channel_layers
 from clinker.plan.graph import CallScope
 from clinker.plan.options import Options
 from clinker.plan.paths import CODE as UNSAFE
-from clinker.plan.paths import Violation, leaves, link_violation, resolve, violation
+from clinker.plan.paths import (
+    Violation,
+    is_directory,
+    is_file,
+    leaves,
+    link_violation,
+    resolve,
+    violation,
+)
 from clinker.plan.provenance import Layer, Origin, Parameters, Provenance, layered
 from clinker.plan.variables import SCOPES
 
@@ -103,9 +111,9 @@ class Files:
         for start in (directory, self.root):
             wrong = violation(use, start, self.allow_absolute, *self.bounds)
             path = resolve(use, start)
-            if wrong is None and path.is_file():
+            if wrong is None and is_file(path):
                 return [path]
-            if start is directory or path.is_file():
+            if start is directory or is_file(path):
                 forbidden = forbidden or wrong
         if forbidden:
             raise UnsafePath(forbidden)
@@ -127,7 +135,7 @@ class Files:
         """A file beside the one that is missing, with a similar name."""
         for start in (directory, self.root):
             folder = (start / use).parent
-            if folder.is_dir():
+            if is_directory(folder):
                 names = (p.name for p in sorted(folder.glob("*.comp.yaml")))
                 close = did_you_mean(Path(use).name, names)
                 if close:

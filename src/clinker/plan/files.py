@@ -28,6 +28,7 @@ from clinker.plan.options import Options
 from clinker.plan.paths import (
     CODE,
     fixed_part,
+    is_file,
     is_pattern,
     leaves,
     link_violation,
@@ -130,7 +131,7 @@ def expand_glob(pattern: str, base_dir: Path) -> Iterator[Path]:
     rest = PurePosixPath(pattern).relative_to(fixed).parts
     if rest:
         yield from _expand(start, rest)
-    elif start.is_file():
+    elif is_file(start):
         yield start
 
 

@@ -122,6 +122,22 @@ def _decoded(path: str) -> str:
     return path
 
 
+def is_file(path: Path) -> bool:
+    """Whether there is a file; there is none whose name is too long to be one."""
+    try:
+        return path.is_file()
+    except OSError:
+        return False
+
+
+def is_directory(path: Path) -> bool:
+    """Whether there is a directory."""
+    try:
+        return path.is_dir()
+    except OSError:
+        return False
+
+
 def is_pattern(path: str) -> bool:
     """Whether a path has wildcards."""
     return _WILDCARD.search(path) is not None
@@ -385,13 +401,6 @@ def ignores_case(path: Path) -> bool:
     return False
 
 
-def _is_directory(path: Path) -> bool:
-    try:
-        return path.is_dir()
-    except OSError:
-        return False
-
-
 def _is_same(a: Path, b: Path) -> bool:
     """Whether two paths are the same existing directory or file."""
     try:
@@ -412,7 +421,7 @@ def destinations(
     def destination(what: str, path: Path, place: Location, unit: Unit | None) -> Destination:
         identity = os.path.realpath(str(path).replace("\0", ""))
         folded = identity.casefold() if ignores_case(Path(identity)) else identity
-        return Destination(what, place, folded, unit, _is_directory(Path(identity)))
+        return Destination(what, place, folded, unit, is_directory(Path(identity)))
 
     found: list[Destination] = []
     for unit in graph:

@@ -210,11 +210,11 @@ def gather_facts(settings: StorageSettings, staged: Sequence[Path]) -> Facts:
 
 def why_unusable(directory: Path) -> str | None:
     """What keeps files from being written to a directory; found by writing one."""
-    if not directory.exists():
-        return "does not exist"
-    if not directory.is_dir():
-        return "is not a directory"
     try:
+        if not directory.exists():
+            return "does not exist"
+        if not directory.is_dir():
+            return "is not a directory"
         with tempfile.TemporaryFile(dir=directory):
             return None
     except OSError as problem:
