@@ -11,7 +11,7 @@ from clinker.frozen import frozen
 
 DEFAULT_MEMORY = 512 * 2**20
 DEFAULT_BATCH = 16_384
-_HERE = r"local(\[.*\])?"
+_HERE = r"local(\[(\d+|\*)(, *\d+)?\])?"
 """Masters that need no other process; `local-cluster[…]` is a cluster on this machine."""
 
 
