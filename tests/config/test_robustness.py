@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -163,3 +164,14 @@ def test_deep_toml() -> None:
 def test_a_byte_order_mark_is_no_part_of_the_text() -> None:
     loaded = load_pipeline(b"\xef\xbb\xbfpipelin: 1\n", {})
     assert brief(loaded.diagnostics)[0] == "E005 1:1 unknown key 'pipelin'"
+
+
+@pytest.mark.parametrize(
+    "piece", ["!", "(", "-", "[", "{", "not ", "- ", "a: ", "&a ", "*a ", "'", "${X}", "!a "]
+)
+def test_two_megabytes_of_the_same_are_read_in_no_time(piece: str) -> None:
+    began = time.process_time()
+    loaded = load_pipeline((piece * (2_000_000 // len(piece))).encode(), {})
+    assert loaded.diagnostics
+    render_text(loaded.diagnostics)
+    assert time.process_time() - began < 30

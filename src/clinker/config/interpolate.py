@@ -27,6 +27,10 @@ class Replacement(NamedTuple):
     written: Span
 
 
+# Nobody reads more, and each of them costs a look at its whole line.
+_MOST_PROBLEMS = 100
+
+
 @frozen(eq=False)
 class Expanded:
     """A text ready to be parsed, which remembers the file it was made from."""
@@ -76,6 +80,8 @@ def interpolate(source: Source, env: Mapping[str, str]) -> tuple[Expanded, list[
         value = _value(source, match, env)
         if isinstance(value, Diagnostic):
             problems.append(value)
+            if len(problems) == _MOST_PROBLEMS:
+                break
             continue
         kept = source.text[done : match.start()]
         length += len(kept)

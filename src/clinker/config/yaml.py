@@ -22,6 +22,7 @@ from ruamel.yaml.events import (
     NodeEvent,
     ScalarEvent,
 )
+from ruamel.yaml.scanner import Scanner, ScannerError
 
 from clinker.config.core_schema import resolve
 from clinker.config.interpolate import Expanded
@@ -32,6 +33,7 @@ from clinker.diagnostics import Diagnostic, Label, Span
 
 MAX_DEPTH = 256
 MAX_NODES = 40_000
+_MAX_TAG = 1000
 
 _CORE = "tag:yaml.org,2002:"
 _SURROGATE = re.compile(r"[\ud800-\udfff]")
@@ -62,10 +64,22 @@ _PARSER_FAULTS = (
 )
 
 
+class _Scanner(Scanner):
+    """Refuses long tags, over which the parser takes a time that grows with their square."""
+
+    def scan_tag_uri(self, name: Any, start_mark: Any) -> Any:
+        found = super().scan_tag_uri(name, start_mark)
+        if len(found) > _MAX_TAG:
+            raise ScannerError("in a tag", start_mark, "the tag is too long", start_mark)
+        return found
+
+
 def _events(text: Expanded) -> Iterator[Any]:
     position = 0
     try:
-        for event in YAML(typ="safe", pure=True).parse(text.text):
+        yaml = YAML(typ="safe", pure=True)
+        yaml.Scanner = _Scanner
+        for event in yaml.parse(text.text):
             position = event.end_mark.index
             yield event
     except YAMLError as error:

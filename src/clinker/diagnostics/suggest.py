@@ -2,14 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator, Mapping
+from functools import lru_cache
+
+_LONGEST = 100
+_FEW = 300
+"""Among more names only those are looked at that differ in about one place."""
 
 
 def closest(name: str, candidates: Iterable[str]) -> str | None:
     """The candidate a user most likely meant by `name`, if one is near enough."""
+    names = tuple(candidates)
     limit = min(3, max(1, len(name) // 3)) if len(name) > 2 else 0
     best: tuple[int, str] | None = None
-    for candidate in candidates:
+    for candidate in names if len(names) <= _FEW else _similar(name, names):
         if candidate.lower() == name.lower():
             return candidate
         distance = edit_distance(name, candidate, limit)
@@ -26,16 +32,43 @@ def did_you_mean(name: str, candidates: Iterable[str]) -> str | None:
 
 def edit_distance(a: str, b: str, limit: int) -> int:
     """Edits (insert, delete, replace, swap neighbours) from `a` to `b`; above `limit` inexact."""
+    too_far = limit + 1
     if abs(len(a) - len(b)) > limit:
-        return limit + 1
+        return too_far
     before_previous: list[int] = []
-    previous = list(range(len(b) + 1))
+    previous = [min(j, too_far) for j in range(len(b) + 1)]
     for i, x in enumerate(a, 1):
-        current = [i]
-        for j, y in enumerate(b, 1):
-            cost = min(previous[j] + 1, current[-1] + 1, previous[j - 1] + (x != y))
-            if i > 1 and j > 1 and x == b[j - 2] and a[i - 2] == y:
+        current = [too_far] * (len(b) + 1)
+        current[0] = min(i, too_far)
+        # Farther from the diagonal there are more insertions or deletions than allowed.
+        for j in range(max(1, i - limit), min(len(b), i + limit) + 1):
+            cost = min(previous[j] + 1, current[j - 1] + 1, previous[j - 1] + (x != b[j - 1]))
+            if i > 1 and j > 1 and x == b[j - 2] and a[i - 2] == b[j - 1]:
                 cost = min(cost, before_previous[j - 2] + 1)
-            current.append(cost)
+            current[j] = cost
+        if min(current) > limit and min(previous) > limit:
+            return too_far
         before_previous, previous = previous, current
     return previous[-1]
+
+
+def _similar(name: str, names: tuple[str, ...]) -> Iterator[str]:
+    """The names that are the same as `name`, capitals aside, once a character less is in either."""
+    index = _index(names)
+    found = {number for text in _shortened(name) for number in index.get(text, ())}
+    return (names[number] for number in sorted(found))
+
+
+@lru_cache(maxsize=4)
+def _index(names: tuple[str, ...]) -> Mapping[str, list[int]]:
+    index: dict[str, list[int]] = {}
+    for number, name in enumerate(names):
+        for text in _shortened(name):
+            index.setdefault(text, []).append(number)
+    return index
+
+
+def _shortened(name: str) -> set[str]:
+    """The name, and all that is left of it without one character."""
+    text = name[:_LONGEST].lower()
+    return {text, *(text[:i] + text[i + 1 :] for i in range(len(text)))}
