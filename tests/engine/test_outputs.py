@@ -758,3 +758,28 @@ def test_provenance(workplace: Workplace) -> None:
     assert workplace.read("p.out") == (
         '[\n{"id":3,"meta.source_row":1,"meta.source_name":"rows"}\n]\n'
     )
+
+
+def test_the_number_of_a_name_goes_where_the_path_says(workplace: Workplace) -> None:
+    workplace.write(in_csv="id\n1\n")
+    pipeline = """
+        pipeline: { name: p }
+        nodes:
+          - type: source
+            name: rows
+            config: { type: csv, path: in.csv, schema: [{ name: id, type: int }] }
+          - type: output
+            name: result
+            input: rows
+            config:
+              type: csv
+              path: "out{n:_:}.final.csv"
+              if_exists: unique_suffix
+              unique_suffix_width: 2
+    """
+    for _ in range(3):
+        assert workplace.run(pipeline).code == 0
+    names = ["in.csv", "out.final.csv", "out_01.final.csv", "out_02.final.csv"]
+    assert workplace.files() == names
+    escaping = pipeline.replace("out{n:_:}", "out{n:/../../:}")
+    assert workplace.run(escaping).code == 1

@@ -153,18 +153,28 @@ def _target(
     """The file that an output writes; with `file`, that for the records of one input file."""
     assert isinstance(unit.node, OutputNode)
     config = unit.node.config
-    path = render(config.path, _path_values(plan, unit, identity, file))
+    values = _path_values(plan, unit, identity, file)
     options = plan.options
-    problem = violation(path, options.base_dir, options.allow_absolute_paths, options.root)
-    if problem:
-        raise RunError(problem.message, Exit.CONFIGURATION, help=problem.help)
+
+    def at(number: str) -> Path:
+        path = render(config.path, replace(values, n=number))
+        problem = violation(path, options.base_dir, options.allow_absolute_paths, options.root)
+        if problem:
+            raise RunError(problem.message, Exit.CONFIGURATION, help=problem.help)
+        return resolve(path, options.base_dir)
+
+    width = config.unique_suffix_width
+    has_place = any(token.name == "n" for token in config.path.tokens)
+    # Its directory is made before it is known which number is free.
+    is_numbered = has_place and at("1").parent == at("").parent
     if_exists = config.if_exists
     if if_exists == "error" and options.force:
         if_exists = "overwrite"
     return Target(
-        path=resolve(path, options.base_dir),
+        path=at(""),
         if_exists=if_exists,
-        unique_suffix_width=config.unique_suffix_width,
+        unique_suffix_width=width,
+        numbered=(lambda number: at(f"{number:0{width}}").name) if is_numbered else None,
         meta=_meta(plan, unit, identity) if config.write_meta else None,
     )
 

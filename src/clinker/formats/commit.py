@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import errno
 import os
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from itertools import count
 from pathlib import Path
@@ -27,6 +27,8 @@ class Placement:
     path: Path
     if_exists: IfExists
     unique_suffix_width: int = 0
+    numbered: Callable[[int], str] | None = None
+    """The names to try, if it was said where in them the number goes."""
     meta: Path | None = None
     """Another one, which goes beside it and has its name with `.meta.json` at the end."""
 
@@ -35,9 +37,11 @@ class Placement:
         """The names that it may get: `out.csv`, `out-1.csv`, `out-2.csv`, …"""
         yield self.path
         if self.if_exists == "unique_suffix":
-            for number in count(1):
-                suffix = f"{number:0{self.unique_suffix_width}}"
-                yield self.path.with_name(f"{self.path.stem}-{suffix}{self.path.suffix}")
+            yield from map(self.path.with_name, map(self.numbered or self._at_the_end, count(1)))
+
+    def _at_the_end(self, number: int) -> str:
+        suffix = f"{number:0{self.unique_suffix_width}}"
+        return f"{self.path.stem}-{suffix}{self.path.suffix}"
 
 
 @frozen(kw_only=True)

@@ -12,8 +12,9 @@ from __future__ import annotations
 import errno
 import os
 import stat
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
+from dataclasses import replace
 from pathlib import Path
 from typing import BinaryIO
 
@@ -36,11 +37,13 @@ class Target:
     path: Path
     if_exists: IfExists = "error"
     unique_suffix_width: int = 0
+    numbered: Callable[[int], str] | None = None
+    """The names to try, if it was said where in them the number goes."""
     meta: Mapping[str, object] | None = None
     """What `<path>.meta.json` says beside the numbers of records and bytes, if it is wanted."""
 
     def at(self, path: Path) -> Target:
-        """The same for another file."""
+        """The same for another file, with the number at the end of its name."""
         return Target(
             path=path,
             if_exists=self.if_exists,
@@ -123,7 +126,12 @@ class Publication:
             with suppress(OSError):
                 file.close()
         self._staged.append(
-            _Staged(target=target.at(real), aside=aside, records=staged.records, size=staged.size)
+            _Staged(
+                target=replace(target, path=real),
+                aside=aside,
+                records=staged.records,
+                size=staged.size,
+            )
         )
 
     def remove(self, path: Path) -> None:
@@ -166,6 +174,7 @@ class Publication:
             path=target.path,
             if_exists=target.if_exists,
             unique_suffix_width=target.unique_suffix_width,
+            numbered=target.numbered,
             meta=None if target.meta is None else self._staged_meta(staged, target.meta),
         )
 
