@@ -75,6 +75,7 @@ _FAILURES = {
     FailureKind.INTEGER_OVERFLOW: "if the result does not fit an Int",
     FailureKind.STRING_TOO_LARGE: "if the text grows too large",
     FailureKind.INVALID_PATTERN: "if a computed pattern is invalid",
+    FailureKind.SLOW_PATTERN: "if a match takes longer than a second",
     FailureKind.INVALID_FORMAT: "if a computed format is invalid",
     FailureKind.AGGREGATE_TYPE: "for values that cannot be compared with each other",
 }
