@@ -188,12 +188,10 @@ class _Line:
 
 def lines_of(case: Case) -> list[_Line]:
     """What the file holds; `_Malformed` if it has to be refused, `_Doubtful` if it may be."""
-    try:
-        text = case.content.decode().removeprefix(MARK)
-    except UnicodeDecodeError:
-        raise _Malformed from None
+    content = case.content.removeprefix(MARK.encode())
     if case.form == "ndjson":
-        return [_line(line) for line in text.split("\n") if line.strip(" \t\r")]
+        return [_line(line) for line in content.split(b"\n") if line.strip(b" \t\r")]
+    text = _decoded(content)
     if not text.strip(" \t\r\n"):
         raise _Doubtful
     document = _parsed(text)
@@ -207,9 +205,16 @@ def lines_of(case: Case) -> list[_Line]:
     return [_Line(item) for item in document]
 
 
-def _line(text: str) -> _Line:
+def _decoded(content: bytes) -> str:
     try:
-        record = _parsed(text)
+        return content.decode()
+    except UnicodeDecodeError:
+        raise _Malformed from None
+
+
+def _line(content: bytes) -> _Line:
+    try:
+        record = _parsed(_decoded(content))
     except _Malformed:
         return _Line(None)
     except _Doubtful:

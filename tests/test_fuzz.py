@@ -7,14 +7,14 @@ from collections.abc import Iterator
 import pyarrow as pa
 import pytest
 from fuzz import csv_files
-from fuzz.__main__ import main
+from fuzz.__main__ import AREAS, main
 from fuzz.findings import Kind, Wrong, dice, judged, smallest
 
 from clinker.formats import reading
 from clinker.formats.reading import Inventory, ReadSpec, Split
 
 
-@pytest.mark.parametrize("area", ["csv", "pipelines", "names", "literals"])
+@pytest.mark.parametrize("area", AREAS)
 def test_a_few_rounds(area: str, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["--area", area, "--rounds", "25", "--seed", "11", "--no-spark"]) == 0
     shown = capsys.readouterr().out
