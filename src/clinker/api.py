@@ -45,6 +45,7 @@ class Plan:
 
         Without a session of yours it runs in one of its own, on this machine.
         """
+        from clinker.engine.failures import check_memory
         from clinker.engine.observer import Quiet
         from clinker.engine.run import run, run_in
         from clinker.engine.session import SessionSettings, adopt
@@ -57,6 +58,7 @@ class Plan:
             threads=settings.concurrency.threads,
             memory_limit=self._plan.memory_limit,
         )
+        check_memory(own)
         return run(self._plan, own, Quiet())
 
     def dataframe(self, node: str, spark: SparkSession) -> DataFrame:

@@ -96,6 +96,16 @@ def test_all_errors_are_reported_at_once(clinker: Command, folder: Path) -> None
     assert found == [("E014", 10), ("E005", 20)]
 
 
+def test_less_memory_than_the_engine_needs(clinker: Command, folder: Path) -> None:
+    code, out, err = clinker("run", str(folder / "pipeline.yaml"), "--memory-limit", "383M")
+    assert (code, out) == (1, "")
+    assert err == (
+        "error[E312]: a memory limit of 383M is less than the 384M that the engine needs\n"
+        "  help: the smallest limit is 384M: set it with --memory-limit or memory.limit\n"
+    )
+    assert sorted(p.name for p in folder.iterdir()) == ["orders.csv", "pipeline.yaml"]
+
+
 def test_a_missing_input_is_found_by_a_dry_run(clinker: Command, folder: Path) -> None:
     (folder / "orders.csv").unlink()
     code, _, err = clinker("run", str(folder / "pipeline.yaml"), "--dry-run")

@@ -177,7 +177,7 @@ def test_elements_that_are_no_maps(both: Both) -> None:
     ],
 )
 def test_records_unlike_those_before(both: Both, lines: Any) -> None:
-    usual = PLAIN * 20
+    usual = PLAIN[:4] * 20
     written = both(unfolding(VALUES), [*usual, {"id": 7, "lines": lines}, *usual])
     assert both.ran_again
     assert written.startswith("0 ")

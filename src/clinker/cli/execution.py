@@ -28,6 +28,7 @@ from clinker.config.nodes import SourceNode
 from clinker.cxl.ast import TraceLevel
 from clinker.diagnostics import Diagnostic, errors, in_reading_order
 from clinker.diagnostics.render import print_diagnostics
+from clinker.engine.failures import check_memory
 from clinker.engine.metrics import metrics, spool_directory, write_metrics
 from clinker.engine.report import Exit, RunError, RunReport, identify
 from clinker.engine.session import start_jvm
@@ -101,6 +102,7 @@ class Execution:
         return error
 
     def _run(self, log: Log) -> RunReport:
+        check_memory(self._settings)
         if self._missing:
             raise RunError(self._missing[0].message, Exit.IO, self._missing)
         settings = replace(self._settings, brief=_input_size(self._plan) <= _LITTLE_INPUT)

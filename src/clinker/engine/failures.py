@@ -10,6 +10,7 @@ from clinker.cxl.failure import printable
 from clinker.diagnostics import Diagnostic
 from clinker.engine.report import Exit, RunError
 from clinker.engine.session.jvm import Jvm
+from clinker.engine.session.memory import SMALLEST_LIMIT
 from clinker.engine.session.secrets import hide_secrets
 from clinker.engine.session.settings import SessionSettings
 from clinker.plan.explain.as_text import size
@@ -44,6 +45,19 @@ def engine_errors(settings: SessionSettings, jvm: Jvm | None = None) -> Iterator
         yield
     except (PySparkException, Py4JError, ConnectionError) as problem:
         raise failure(problem, settings, jvm) from problem
+
+
+def check_memory(settings: SessionSettings) -> None:
+    """`RunError` if an engine on this machine needs more than the limit, whatever it has to do."""
+    limit = settings.memory_limit
+    if settings.is_local and limit < SMALLEST_LIMIT:
+        smallest = size(SMALLEST_LIMIT)
+        raise _diagnosed(
+            "E312",
+            f"a memory limit of {size(limit)} is less than the {smallest} that the engine needs",
+            Exit.CONFIGURATION,
+            f"the smallest limit is {smallest}: set it with --memory-limit or memory.limit",
+        )
 
 
 def failure(problem: Exception, settings: SessionSettings, jvm: Jvm | None = None) -> RunError:

@@ -16,7 +16,7 @@ from faults.dying import killed_at
 
 from clinker.engine.session import SessionError, SessionSettings, aot, memory
 from clinker.engine.session.command import argument_file, class_path, fixed_flags, program
-from clinker.engine.session.conf import runtime_conf, session_conf
+from clinker.engine.session.conf import cores, runtime_conf, session_conf
 from clinker.engine.session.endpoint import check_reachable
 from clinker.engine.session.java import Java, find_java
 from clinker.engine.session.memory import MemorySampler, split_memory
@@ -120,14 +120,22 @@ class TestConf:
 
 
 class TestMemory:
+    def test_little_memory_is_for_one_task_at_a_time(self, tmp_path: Path) -> None:
+        little, enough = SessionSettings(memory_limit=511 * MIB), SessionSettings()
+        assert session_conf(little, tmp_path)["spark.master"] == "local[1]"
+        assert session_conf(enough, tmp_path)["spark.master"] == f"local[{cores(enough)}]"
+        chosen = SessionSettings(memory_limit=511 * MIB, threads=3)
+        assert session_conf(chosen, tmp_path)["spark.master"] == "local[3]"
+
     def test_python_gets_its_share(self) -> None:
         assert split_memory(2000 * MIB).heap == 1200 * MIB
 
     def test_spark_gets_what_it_cannot_do_without(self) -> None:
-        assert split_memory(100 * MIB).heap == 256 * MIB
+        assert split_memory(512 * MIB).heap == 256 * MIB
+        assert split_memory(384 * MIB).heap == 128 * MIB
 
     def test_a_part_of_a_small_heap_is_left_to_objects(self) -> None:
-        assert split_memory(100 * MIB).reserved < 256 * MIB / 2
+        assert split_memory(384 * MIB).reserved < 128 * MIB / 2
         assert split_memory(8000 * MIB).reserved == 300 * MIB
 
     def test_children_are_counted(self) -> None:

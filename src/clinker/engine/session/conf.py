@@ -6,7 +6,7 @@ import os
 from pathlib import Path
 
 from clinker.engine.session.batches import MAX_BYTES, MAX_RECORDS, MEASURED
-from clinker.engine.session.memory import split_memory
+from clinker.engine.session.memory import split_memory, tasks_at_once
 from clinker.engine.session.settings import SessionError, SessionSettings
 
 _LARGEST_LOCAL = "spark.sql.execution.arrow.localRelationThreshold"
@@ -75,7 +75,8 @@ def session_conf(settings: SessionSettings, directory: Path) -> dict[str, str]:
 
 
 def master(settings: SessionSettings) -> str:
-    return settings.master or f"local[{cores(settings)}]"
+    tasks = tasks_at_once(settings.memory_limit, cores(settings))
+    return settings.master or f"local[{settings.threads or tasks}]"
 
 
 def cores(settings: SessionSettings) -> int:

@@ -29,6 +29,7 @@ from clinker.engine.session.command import (
 from clinker.engine.session.conf import session_conf
 from clinker.engine.session.java import find_java
 from clinker.engine.session.kernel import out_of_memory_kills
+from clinker.engine.session.memory import allocation_variables
 from clinker.engine.session.secrets import hide_secrets
 from clinker.engine.session.settings import SessionError, SessionSettings
 from clinker.engine.session.workspace import RunDirectory
@@ -105,7 +106,7 @@ class Jvm:
             "SPARK_CONNECT_MODE": "0",
             "PYTHONPATH": os.pathsep.join([str(PACKAGE_ROOT), *python_path]),
             "PYTHONSAFEPATH": "1",  # workers import nothing from the working directory
-            "MALLOC_ARENA_MAX": "2",  # each thread's own arena would cost megabytes
+            **allocation_variables(self.settings.memory_limit),
         }
         if self.settings.is_local:
             # Workers would import Spark's zipped copy of pyspark, which is slower.

@@ -13,8 +13,17 @@ from types import TracebackType
 from clinker.frozen import frozen
 
 _MIB = 2**20
-_SMALLEST_HEAP = 256 * _MIB
+SMALLEST_LIMIT = 384 * _MIB
+"""What a run takes that reads next to nothing: 90 MiB for Python, and a JVM with the smallest heap
+that Spark sorts and groups 100 MB with."""
+_BESIDE_HEAP = 256 * _MIB
+"""For Python, and for what the JVM needs apart from its heap."""
 _HEAP_SHARE = 0.6
+_ROOMY = 512 * _MIB
+"""A limit from which on tasks run on all cores: each takes another 170 MiB for its workers."""
+_AMPLE = 1024 * _MIB
+"""A limit from which on memory is better kept for later than given back."""
+_GIVEN_BACK = str(_MIB // 4)
 _RESERVED_SHARE = 0.4
 _LARGEST_RESERVED = 300 * _MIB  # what Spark itself holds back
 _PROC = Path("/proc")
@@ -30,8 +39,26 @@ class MemorySplit:
 
 
 def split_memory(limit: int) -> MemorySplit:
-    heap = max(int(limit * _HEAP_SHARE), _SMALLEST_HEAP)
+    limit = max(limit, SMALLEST_LIMIT)
+    heap = min(int(limit * _HEAP_SHARE), limit - _BESIDE_HEAP)
     return MemorySplit(heap, min(int(heap * _RESERVED_SHARE), _LARGEST_RESERVED))
+
+
+def tasks_at_once(limit: int, cores: int) -> int:
+    """How many tasks may run beside each other."""
+    return cores if limit >= _ROOMY else 1
+
+
+def allocation_variables(limit: int) -> dict[str, str]:
+    """Environment variables that keep processes from holding on to memory they do not use."""
+    variables = {"MALLOC_ARENA_MAX": "2"}  # each thread's own arena would cost megabytes
+    if limit < _AMPLE:
+        variables |= {
+            "ARROW_DEFAULT_MEMORY_POOL": "system",
+            "MALLOC_TRIM_THRESHOLD_": _GIVEN_BACK,
+            "MALLOC_MMAP_THRESHOLD_": _GIVEN_BACK,
+        }
+    return variables
 
 
 class MemorySampler:
