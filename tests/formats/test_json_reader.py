@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import tracemalloc
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, Literal
@@ -15,7 +16,14 @@ from hypothesis import strategies as st
 from clinker.cxl.tagged import encode
 from clinker.cxl.values import MAX_INT, MIN_INT, WrittenFloat
 from clinker.formats import json_documents, json_reader, json_records, json_survey
-from clinker.formats.reading import ArrayPath, FormatError, JsonDialect
+from clinker.formats.reading import (
+    ArrayPath,
+    FormatError,
+    InputFile,
+    JsonDialect,
+    read_split,
+    take_inventory,
+)
 from tests.formats.reading import (
     inventory_of,
     origin,
@@ -517,6 +525,30 @@ def test_numbers_that_are_skipped_may_be_too_large(tmp_path: Path) -> None:
 
 
 # Splits
+
+
+@pytest.mark.parametrize("record_path", [None, "data.items"])
+def test_an_array_is_never_in_memory_as_a_whole(tmp_path: Path, record_path: str | None) -> None:
+    array = b"[" + b",".join(b'{"id":%d,"text":"%s"}' % (n, b"x" * 500) for n in range(40_000))
+    content = array + b"]" if record_path is None else b'{"data":{"items":' + array + b"]}}"
+    assert len(content) > 20e6
+    (tmp_path / "large.json").write_bytes(content)
+    file = InputFile(0, str(tmp_path / "large.json"), len(content))
+    spec = spec_of(JsonDialect(record_path=record_path), {"id": "int", "text": "string"})
+    del array, content
+    _ids(tmp_path, b'[{"id":1}]')  # Arrow imports what it needs
+    tracemalloc.start()
+    try:
+        inventory = take_inventory(spec, [file], 1 << 20)
+        assert sum(split.records or 0 for split in inventory.splits) == 40_000
+        records = (
+            batch.num_rows for s in inventory.splits for batch in read_split(spec, inventory, s)
+        )
+        assert sum(records) == 40_000
+        assert tracemalloc.get_traced_memory()[1] < 8e6
+    finally:
+        tracemalloc.stop()
+
 
 _DEEP = JsonDialect(record_path='/q"/r')
 _RECORD = st.dictionaries(
