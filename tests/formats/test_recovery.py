@@ -154,3 +154,51 @@ def test_a_mark_is_made_although_others_take_it_for_an_abandoned_one(tmp_path: P
     finally:
         (tmp_path / "stop").touch()
     assert [other.wait() for other in others] == [0, 0]
+
+
+def test_a_commit_waits_for_the_recovery_of_another(tmp_path: Path) -> None:
+    """Otherwise what it has done would be undone together with what the killed run did."""
+    moment = int(half_committed(tmp_path / "rehearsal").name)
+    for number in count(moment):
+        place = tmp_path / str(number)
+        prepare(place)
+        with Publication("later") as publication:
+            with publication.stage(Target(path=place / "out/a.csv", if_exists="overwrite")) as file:
+                file.write(b"later")
+            assert killed_at(number, partial(publish, place))
+            if (place / "out/b.csv").read_bytes() == BEFORE["out/b.csv"]:
+                continue
+            assert list(place.rglob("*.journal"))
+            publication.commit()
+        break
+    assert content(place) == {**BEFORE, "out/a.csv": b"later"}
+
+
+@pytest.mark.parametrize(
+    ("name", "before"), [("a.csv", {}), ("a.csv", {"a.csv": b"old"}), ("made/a.csv", {})]
+)
+def test_a_single_file(tmp_path: Path, name: str, before: dict[str, bytes]) -> None:
+    """One rename needs no journal, unless a directory is made for it."""
+
+    def publish_one(place: Path) -> None:
+        with Publication(RUN) as publication:
+            with publication.stage(Target(path=place / name, if_exists="overwrite")) as file:
+                file.write(b"new")
+            publication.commit()
+
+    states, journals = [], 0
+    for moment in count(1):
+        place = tmp_path / str(moment)
+        place.mkdir()
+        for old, data in before.items():
+            (place / old).write_bytes(data)
+        is_killed = killed_at(moment, partial(publish_one, place))
+        journals += len(list(place.rglob("*.journal")))
+        recover([place])
+        states.append(content(place))
+        assert empty_directories(place) == []
+        if not is_killed:
+            break
+    assert all(state in (before, {name: b"new"}) for state in states)
+    assert (states[0], states[-1]) == (before, {name: b"new"})
+    assert bool(journals) == name.startswith("made")

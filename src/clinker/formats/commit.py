@@ -94,7 +94,8 @@ class Commit:
                 for directory in dict.fromkeys([*parents, *(d.parent for d in self._made)]):
                     with writing_to(directory):
                         sync_directory(directory)
-                self._journal().remove()
+                if not self._is_atomic:
+                    self._journal().remove()
             except BaseException:
                 self._undo()
                 raise
@@ -167,7 +168,16 @@ class Commit:
             made=self._made,
         )
 
+    @property
+    def _is_atomic(self) -> bool:
+        """Whether there is a single rename, which happens or does not: it needs no journal."""
+        steps = [step for steps in self._steps for step in steps]
+        is_rename = len(steps) == 1 and bool(steps[0].change.aside) and not self._made
+        return is_rename and (steps[0].is_backed_up or not steps[0].change.backup)
+
     def _write_journal(self) -> None:
+        if self._is_atomic:
+            return
         journal = self._journal()
         with writing_to(journal.home):
             for directory in journal.directories:
@@ -179,7 +189,8 @@ class Commit:
         home = self._marks.home
         assert home is not None
         try:
-            journal = read_journal(home, self._marks.run_id)
+            is_atomic = self._is_atomic
+            journal = self._journal() if is_atomic else read_journal(home, self._marks.run_id)
             if journal:
                 journal.undo()
         except OSError as problem:
