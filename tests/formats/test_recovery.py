@@ -194,7 +194,7 @@ def test_a_single_file(tmp_path: Path, name: str, before: dict[str, bytes]) -> N
             (place / old).write_bytes(data)
         is_killed = killed_at(moment, partial(publish_one, place))
         journals += len(list(place.rglob("*.journal")))
-        recover([place])
+        recover([place, (place / name).parent])
         states.append(content(place))
         assert empty_directories(place) == []
         if not is_killed:
