@@ -173,13 +173,14 @@ class Runs:
         self._results: dict[bytes, Files] = {}
         self._seconds: dict[tuple[str, ...], float] = {}
 
-    def _result(self, records: bytes) -> Files:
+    def _result(self, records: bytes, *options: str) -> Files:
         """What an undisturbed run makes of an input."""
         if records not in self._results:
-            site = Site(self._place / uuid.uuid4().hex, *self._remote, records=records)
+            chosen = options or self._remote
+            site = Site(self._place / uuid.uuid4().hex, *chosen, records=records)
             begun = time.monotonic()
             code = site.ended()
-            self._seconds.setdefault(self._remote, time.monotonic() - begun)
+            self._seconds.setdefault(chosen, time.monotonic() - begun)
             assert code in (0, 2), (code, (site.place / "errors").read_text())
             self._results[records] = site.files()
             shutil.rmtree(site.place)
@@ -259,8 +260,9 @@ class Runs:
     def _bereaved(
         self, place: Path, random: Random, is_meant: Callable[[str], bool], number: int
     ) -> Verdict:
-        new = self._result(rows(number))
-        site = Site(place, "--memory-limit", "512M", records=rows(number))
+        options = ("--memory-limit", "512M")
+        new = self._result(rows(number), *options)
+        site = Site(place, *options, records=rows(number))
         process = site.start()
         found: list[int] = []
         while not found and process.poll() is None:
