@@ -19,8 +19,8 @@ from clinker.formats import json_documents, json_reader, json_records, json_surv
 from clinker.formats.reading import (
     ArrayPath,
     FormatError,
-    InputFile,
     JsonDialect,
+    input_file,
     read_split,
     take_inventory,
 )
@@ -533,7 +533,7 @@ def test_an_array_is_never_in_memory_as_a_whole(tmp_path: Path, record_path: str
     content = array + b"]" if record_path is None else b'{"data":{"items":' + array + b"]}}"
     assert len(content) > 20e6
     (tmp_path / "large.json").write_bytes(content)
-    file = InputFile(0, str(tmp_path / "large.json"), len(content))
+    file = input_file(0, str(tmp_path / "large.json"))
     spec = spec_of(JsonDialect(record_path=record_path), {"id": "int", "text": "string"})
     del array, content
     _ids(tmp_path, b'[{"id":1}]')  # Arrow imports what it needs
