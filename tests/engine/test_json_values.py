@@ -148,3 +148,49 @@ def test_a_key_with_dots_and_the_path_are_both_kept(workplace: Workplace) -> Non
         {"a.b": 1, "a": {"b": 2, "c": 3}},
         {"a.b": 4},
     ]
+
+
+def test_numbers_are_told_apart_and_sorted_by_their_values(workplace: Workplace) -> None:
+    values = [
+        "1e1",
+        "2.50",
+        "10",
+        "12345678901234567890124",
+        "2.5",
+        "12345678901234567890123",
+        "-0",
+    ]
+    workplace.write(in_json="\n".join(f'{{"v":{v},"n":{n}}}' for n, v in enumerate(values)))
+    pipeline = """
+        pipeline: { name: p }
+        nodes:
+          - type: source
+            name: rows
+            config:
+              type: json
+              path: in.json
+              schema: [{ name: v, type: any }, { name: n, type: int }]
+          - { type: transform, name: once, input: rows, config: { cxl: 'distinct by v' } }
+          - type: output
+            name: distinct
+            input: once
+            config:
+              type: json
+              path: distinct.json
+              options: { format: ndjson }
+          - type: output
+            name: sorted
+            input: rows
+            config:
+              type: json
+              path: sorted.json
+              sort_order: [{ field: v }]
+              options: { format: ndjson }
+    """
+    ran = workplace.run(pipeline)
+    assert ran.code == 0, ran.message
+    numbers = {
+        file: [json.loads(line)["n"] for line in workplace.read(file).splitlines()]
+        for file in ("distinct.json", "sorted.json")
+    }
+    assert numbers == {"distinct.json": [0, 1, 3, 6], "sorted.json": [6, 1, 4, 0, 2, 3, 5]}
