@@ -96,12 +96,16 @@ def test_all_errors_are_reported_at_once(clinker: Command, folder: Path) -> None
     assert found == [("E014", 10), ("E005", 20)]
 
 
-def test_less_memory_than_the_engine_needs(clinker: Command, folder: Path) -> None:
-    code, out, err = clinker("run", str(folder / "pipeline.yaml"), "--memory-limit", "383M")
+@pytest.mark.parametrize("options", [(), ("--dry-run",)])
+def test_less_memory_than_the_engine_needs(
+    clinker: Command, folder: Path, options: tuple[str, ...]
+) -> None:
+    pipeline = str(folder / "pipeline.yaml")
+    code, out, err = clinker("run", pipeline, "--memory-limit", "255M", *options)
     assert (code, out) == (1, "")
     assert err == (
-        "error[E312]: a memory limit of 383M is less than the 384M that the engine needs\n"
-        "  help: the smallest limit is 384M: set it with --memory-limit or memory.limit\n"
+        "error[E312]: a memory limit of 255M is less than the 256M that the engine needs\n"
+        "  help: the smallest limit is 256M: set it with --memory-limit or memory.limit\n"
     )
     assert sorted(p.name for p in folder.iterdir()) == ["orders.csv", "pipeline.yaml"]
 

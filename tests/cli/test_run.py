@@ -242,3 +242,10 @@ def is_running(process: int) -> bool:
     except ProcessLookupError:
         return False
     return True
+
+
+def test_little_memory_is_warned_about(folder: Path) -> None:
+    done = clinker(folder, "--memory-limit", "256M")
+    assert done.returncode == 0
+    assert "warn: a memory limit of 256M is kept by records only" in done.stderr
+    assert (folder / "out" / "result.csv").read_text() == EXPECTED

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import sys
 from argparse import Namespace
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -25,7 +25,7 @@ def run(args: Namespace) -> int:
     if args.explain:
         return _explain(compiled, args)
     if args.dry_run and not args.dry_run_n:
-        return _check(compiled, args)
+        return _check(compiled, args, conf)
     if compiled.plan is None:
         report(compiled.diagnostics, args.format)
         return CONFIGURATION
@@ -46,7 +46,7 @@ def _explain(compiled: Compiled, args: Namespace) -> int:
     return OK
 
 
-def _check(compiled: Compiled, args: Namespace) -> int:
+def _check(compiled: Compiled, args: Namespace, spark_conf: Mapping[str, str]) -> int:
     """Everything there is to say without reading data."""
     if compiled.plan is None:
         report(compiled.diagnostics, args.format)
@@ -54,10 +54,16 @@ def _check(compiled: Compiled, args: Namespace) -> int:
     inputs = check_inputs(compiled.plan.graph, compiled.plan.options, datetime.now(UTC))
     if report(in_reading_order([*compiled.diagnostics, *inputs]), args.format):
         return IO
+    from clinker.cli.execution import session_settings
+    from clinker.engine.failures import memory_problem
     from clinker.engine.supported import unsupported
 
-    for problem in unsupported(compiled.plan):
-        print(f"warning: {problem}: this version cannot run it yet", file=sys.stderr)
+    if problem := memory_problem(session_settings(compiled.plan, args, spark_conf, debug=False)):
+        report([problem], args.format)
+        return CONFIGURATION
+
+    for feature in unsupported(compiled.plan):
+        print(f"warning: {feature}: this version cannot run it yet", file=sys.stderr)
     if args.format == "text" and not args.quiet:
         _print_summary(compiled.plan, args.config)
     return OK

@@ -28,7 +28,7 @@ from clinker.config.nodes import SourceNode
 from clinker.cxl.ast import TraceLevel
 from clinker.diagnostics import Diagnostic, errors, in_reading_order
 from clinker.diagnostics.render import print_diagnostics
-from clinker.engine.failures import check_memory
+from clinker.engine.failures import check_memory, memory_warning
 from clinker.engine.metrics import metrics, spool_directory, write_metrics
 from clinker.engine.report import Exit, RunError, RunReport, identify
 from clinker.engine.session import start_jvm
@@ -105,6 +105,8 @@ class Execution:
         check_memory(self._settings)
         if self._missing:
             raise RunError(self._missing[0].message, Exit.IO, self._missing)
+        if warning := memory_warning(self._settings):
+            log.warned(warning)
         settings = replace(self._settings, brief=_input_size(self._plan) <= _LITTLE_INPUT)
         # Java starts while Python loads what it needs to use it.
         jvm = start_jvm(settings)

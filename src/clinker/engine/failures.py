@@ -10,7 +10,7 @@ from clinker.cxl.failure import printable
 from clinker.diagnostics import Diagnostic
 from clinker.engine.report import Exit, RunError
 from clinker.engine.session.jvm import Jvm
-from clinker.engine.session.memory import SMALLEST_LIMIT
+from clinker.engine.session.memory import LEAST_TAKEN, SMALLEST_LIMIT
 from clinker.engine.session.secrets import hide_secrets
 from clinker.engine.session.settings import SessionSettings
 from clinker.plan.explain.as_text import size
@@ -47,17 +47,27 @@ def engine_errors(settings: SessionSettings, jvm: Jvm | None = None) -> Iterator
         raise failure(problem, settings, jvm) from problem
 
 
+def memory_problem(settings: SessionSettings) -> Diagnostic | None:
+    """What is wrong if an engine on this machine needs more than the limit, whatever it does."""
+    limit, smallest = settings.memory_limit, size(SMALLEST_LIMIT)
+    if not settings.is_local or limit >= SMALLEST_LIMIT:
+        return None
+    message = f"a memory limit of {size(limit)} is less than the {smallest} that the engine needs"
+    help = f"the smallest limit is {smallest}: set it with --memory-limit or memory.limit"
+    return Diagnostic("E312", message, help=help)
+
+
 def check_memory(settings: SessionSettings) -> None:
-    """`RunError` if an engine on this machine needs more than the limit, whatever it has to do."""
+    if problem := memory_problem(settings):
+        raise RunError(problem.message, Exit.CONFIGURATION, [problem])
+
+
+def memory_warning(settings: SessionSettings) -> str | None:
+    """What to say if a run is sure to take more than its limit."""
     limit = settings.memory_limit
-    if settings.is_local and limit < SMALLEST_LIMIT:
-        smallest = size(SMALLEST_LIMIT)
-        raise _diagnosed(
-            "E312",
-            f"a memory limit of {size(limit)} is less than the {smallest} that the engine needs",
-            Exit.CONFIGURATION,
-            f"the smallest limit is {smallest}: set it with --memory-limit or memory.limit",
-        )
+    if not settings.is_local or limit >= LEAST_TAKEN:
+        return None
+    return f"a memory limit of {size(limit)} is kept by records only: Java and Python take more"
 
 
 def failure(problem: Exception, settings: SessionSettings, jvm: Jvm | None = None) -> RunError:

@@ -13,9 +13,10 @@ from types import TracebackType
 from clinker.frozen import frozen
 
 _MIB = 2**20
-SMALLEST_LIMIT = 384 * _MIB
-"""What a run takes that reads next to nothing: 90 MiB for Python, and a JVM with the smallest heap
-that Spark sorts and groups 100 MB with."""
+SMALLEST_LIMIT = 256 * _MIB
+"""Half of it is the smallest heap that Spark sorts and groups 100 MB with."""
+LEAST_TAKEN = 384 * _MIB
+"""What a run takes that reads next to nothing: that heap, 90 MiB for Python, and Java's own."""
 _BESIDE_HEAP = 256 * _MIB
 """For Python, and for what the JVM needs apart from its heap."""
 _HEAP_SHARE = 0.6
@@ -39,7 +40,7 @@ class MemorySplit:
 
 
 def split_memory(limit: int) -> MemorySplit:
-    limit = max(limit, SMALLEST_LIMIT)
+    limit = max(limit, LEAST_TAKEN)
     heap = min(int(limit * _HEAP_SHARE), limit - _BESIDE_HEAP)
     return MemorySplit(heap, min(int(heap * _RESERVED_SHARE), _LARGEST_RESERVED))
 
