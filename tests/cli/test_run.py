@@ -9,6 +9,7 @@ import subprocess
 import sys
 import time
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -62,6 +63,13 @@ def files(folder: Path) -> list[str]:
     return sorted(str(p.relative_to(folder)) for p in folder.rglob("*") if p.is_file())
 
 
+def metrics(folder: Path) -> dict[str, Any]:
+    """What the only run has left for monitoring."""
+    [file] = (folder / "spool").iterdir()
+    found: dict[str, Any] = json.loads(file.read_bytes())
+    return found
+
+
 def test_a_run_writes_its_output_and_says_so(folder: Path) -> None:
     done = clinker(folder)
     assert (done.returncode, done.stderr) == (0, "")
@@ -84,10 +92,8 @@ def test_a_run_with_dead_letters(folder: Path) -> None:
         "Pipeline complete: 2 total, 1 ok, 1 written, 1 dlq\n"
     )
     assert done.stdout in (ROOT / "docs" / "running" / "running.md").read_text("utf-8")
-    (metrics,) = (folder / "spool").iterdir()
-    found = json.loads(metrics.read_bytes())
-    assert (found["batch_id"], f"{found['execution_id']}.json") == ("daily", metrics.name)
-    assert found["exit_code"] == 2
+    found = metrics(folder)
+    assert (found["exit_code"], found["batch_id"]) == (2, "daily")
     assert [found[f"records_{kind}"] for kind in ("total", "ok", "written", "dlq")] == [2, 1, 1, 1]
     assert found["input_files"] == [str(folder / "orders.csv")]
     assert found["output_files"] == [str(folder / "out" / "result.csv")]
@@ -134,9 +140,8 @@ def test_a_record_that_stops_the_run(folder: Path) -> None:
     assert (done.returncode, done.stdout) == (3, "")
     assert done.stderr.startswith("error")
     assert "Traceback" not in done.stderr
-    (metrics,) = (folder / "spool").iterdir()
-    assert files(folder) == ["orders.csv", "pipeline.yaml", f"spool/{metrics.name}"]
-    found = json.loads(metrics.read_bytes())
+    found = metrics(folder)
+    assert files(folder) == ["orders.csv", "pipeline.yaml", f"spool/{found['execution_id']}.json"]
     assert found["exit_code"] == 3
     assert found["error"]
 
@@ -194,10 +199,10 @@ def test_an_interrupted_run_leaves_nothing(folder: Path, number: signal.Signals)
     process.send_signal(number)
     out, err = process.communicate(timeout=120)
     assert (process.returncode, out, err) == (130, "", "interrupted: nothing was written\n")
-    (metrics,) = (folder / "spool").iterdir()
-    assert files(folder) == ["orders.csv", "pipeline.yaml", f"spool/{metrics.name}"]
+    found = metrics(folder)
+    assert files(folder) == ["orders.csv", "pipeline.yaml", f"spool/{found['execution_id']}.json"]
     assert not (folder / "out").exists()
-    assert json.loads(metrics.read_bytes())["exit_code"] == 130
+    assert found["exit_code"] == 130
     assert not [pid for pid in below if is_running(pid)]
 
 
