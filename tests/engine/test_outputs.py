@@ -269,7 +269,7 @@ def test_undeclared_fields_of_objects(workplace: Workplace) -> None:
     )
     assert ran.code == 2
     assert workplace.read("a.csv") == (
-        'id,b,a,c,s\n1,2,"[1,""x""]",,\n2,,,,\n3,,,true,"é, \n"\n4,4,,,\n5,5,,,\n6,6,,,\n'
+        'id,b,a,c,s\n1,2.0,"[1,""x""]",,\n2,,,,\n3,,,true,"é, \n"\n4,4,,,\n5,5,,,\n6,6,,,\n'
         "7,7,,,\n8,8,,,\n"
     )
     assert workplace.read("b.json").splitlines()[:3] == [
