@@ -213,6 +213,7 @@ class Runs:
             process.send_signal(random.choice([signal.SIGINT, signal.SIGTERM, signal.SIGHUP]))
             time.sleep(random.uniform(0, 0.05))
         code = process.wait()
+        (place / "code").write_text(f"{code}\n")
         if twice and site.next_run() != 4:
             return Verdict.WRONG_CODE
         verdict = site.judged(new)
