@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import random
 import re
-import tempfile
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -23,7 +22,7 @@ from clinker.formats.reading import (
     read_split,
     take_inventory,
 )
-from fuzz.findings import Finding, Kind, Tally, Wrong, dice, judged, smallest
+from fuzz.findings import Kind, Tally, Wrong, play_files, smallest
 
 AREA = "csv"
 MARK = "\ufeff"
@@ -59,24 +58,14 @@ class Case:
 
 
 def play(seed: int, rounds: range, tally: Tally) -> None:
-    with tempfile.TemporaryDirectory() as folder:
-        for number in rounds:
-            case = made(dice(seed, AREA, number))
-            tally.tried[AREA] += 1
-            if wrong := _wrong(case, Path(folder)):
-                case = _smallest(case, wrong.kind, Path(folder))
-                tally.findings.append(Finding(AREA, number, wrong.kind, wrong.detail, str(case)))
+    play_files(AREA, made, check, _smaller, seed, rounds, tally)
 
 
-def _wrong(case: Case, folder: Path) -> Wrong | None:
-    return judged(lambda: check(case, folder))
-
-
-def _smallest(case: Case, kind: Kind, folder: Path) -> Case:
+def _smaller(case: Case, wrong: Callable[[Case], Wrong | None], kind: Kind) -> Case:
     def with_text(characters: Sequence[str]) -> Case:
-        return Case(**{**vars(case), "text": "".join(characters)})
+        return replace(case, text="".join(characters))
 
-    return with_text(smallest(case.text, kind, lambda part: _wrong(with_text(part), folder)))
+    return with_text(smallest(case.text, kind, lambda part: wrong(with_text(part))))
 
 
 # Making files

@@ -4,16 +4,19 @@ from __future__ import annotations
 
 import random
 import signal
+import tempfile
 import traceback
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from enum import Enum
+from pathlib import Path
 from typing import TypeVar
 
 PATIENCE = 5.0
 """Seconds that a round may take."""
+_C = TypeVar("_C")
 _T = TypeVar("_T")
 
 
@@ -100,6 +103,29 @@ def judged(check: Callable[[], object], seconds: float = PATIENCE) -> Wrong | No
     except Exception:  # noqa: BLE001 - to find those that nobody expects is what this is for
         return Wrong(Kind.TRACEBACK, "".join(traceback.format_exc(limit=-6)).strip())
     return None
+
+
+def play_files(
+    area: str,
+    made: Callable[[random.Random], _C],
+    check: Callable[[_C, Path], object],
+    smaller: Callable[[_C, Callable[[_C], Wrong | None], Kind], _C],
+    seed: int,
+    rounds: range,
+    tally: Tally,
+) -> None:
+    """Rounds in which a file is made at random and read; what is wrong is shown on a small one."""
+    with tempfile.TemporaryDirectory() as folder:
+
+        def wrong(case: _C) -> Wrong | None:
+            return judged(lambda: check(case, Path(folder)))
+
+        for number in rounds:
+            case = made(dice(seed, area, number))
+            tally.tried[area] += 1
+            if problem := wrong(case):
+                shown = str(smaller(case, wrong, problem.kind))
+                tally.findings.append(Finding(area, number, problem.kind, problem.detail, shown))
 
 
 def smallest(

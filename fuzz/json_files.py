@@ -5,9 +5,8 @@ from __future__ import annotations
 import json
 import random
 import re
-import tempfile
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Literal
 
@@ -22,7 +21,7 @@ from clinker.formats.reading import (
     read_split,
     take_inventory,
 )
-from fuzz.findings import Finding, Kind, Tally, Wrong, dice, judged, smallest
+from fuzz.findings import Kind, Tally, Wrong, play_files, smallest
 
 AREA = "json"
 MARK = "\ufeff"
@@ -70,24 +69,14 @@ class Case:
 
 
 def play(seed: int, rounds: range, tally: Tally) -> None:
-    with tempfile.TemporaryDirectory() as folder:
-        for number in rounds:
-            case = made(dice(seed, AREA, number))
-            tally.tried[AREA] += 1
-            if wrong := _wrong(case, Path(folder)):
-                case = _smallest(case, wrong.kind, Path(folder))
-                tally.findings.append(Finding(AREA, number, wrong.kind, wrong.detail, str(case)))
+    play_files(AREA, made, check, _smaller, seed, rounds, tally)
 
 
-def _wrong(case: Case, folder: Path) -> Wrong | None:
-    return judged(lambda: check(case, folder))
-
-
-def _smallest(case: Case, kind: Kind, folder: Path) -> Case:
+def _smaller(case: Case, wrong: Callable[[Case], Wrong | None], kind: Kind) -> Case:
     def with_bytes(content: Sequence[int]) -> Case:
-        return Case(**{**vars(case), "content": bytes(content)})
+        return replace(case, content=bytes(content))
 
-    return with_bytes(smallest(case.content, kind, lambda part: _wrong(with_bytes(part), folder)))
+    return with_bytes(smallest(case.content, kind, lambda part: wrong(with_bytes(part))))
 
 
 # Making files

@@ -378,3 +378,12 @@ def test_a_layout_without_positions(tmp_path: Path) -> None:
     (problem,) = load_layouts(graph, Options(tmp_path)).diagnostics
     assert brief([problem]) == ["E021 1:12 field 'id' has no width"]
     assert notes(problem) == ["10:20 used by 's'"]
+
+
+def test_a_pattern_that_takes_forever_is_given_up(tmp_path: Path) -> None:
+    (tmp_path / ("a" * 200 + "!")).touch()
+    found = problems(tmp_path, "regex: '(.*a){20}b'")
+    assert brief(found)[0].startswith(
+        "E216 9:12 '(.*a){20}b' takes longer than 1 s on a text of 201"
+    )
+    assert found[0].help == "write it without repetitions inside of repetitions, or use a glob"
