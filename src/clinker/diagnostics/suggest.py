@@ -12,7 +12,7 @@ _FEW = 300
 
 def closest(name: str, candidates: Iterable[str]) -> str | None:
     """The candidate a user most likely meant by `name`, if one is near enough."""
-    names = tuple(candidates)
+    names = tuple(dict.fromkeys(candidates))
     limit = min(3, max(1, len(name) // 3)) if len(name) > 2 else 0
     best: tuple[int, str] | None = None
     for candidate in names if len(names) <= _FEW else _similar(name, names):
@@ -35,21 +35,28 @@ def edit_distance(a: str, b: str, limit: int) -> int:
     too_far = limit + 1
     if abs(len(a) - len(b)) > limit:
         return too_far
+    # A row is the distances from the first i characters of `a` to the first i - limit … i + limit
+    # of `b`: farther from each other there are more insertions or deletions than allowed.
     before_previous: list[int] = []
-    previous = [min(j, too_far) for j in range(len(b) + 1)]
+    previous = [abs(place - limit) for place in range(2 * limit + 1)]
     for i, x in enumerate(a, 1):
-        current = [too_far] * (len(b) + 1)
-        current[0] = min(i, too_far)
-        # Farther from the diagonal there are more insertions or deletions than allowed.
-        for j in range(max(1, i - limit), min(len(b), i + limit) + 1):
-            cost = min(previous[j] + 1, current[j - 1] + 1, previous[j - 1] + (x != b[j - 1]))
+        current = []
+        for place, j in enumerate(range(i - limit, i + limit + 1)):
+            if not 0 < j <= len(b):
+                current.append(i if j == 0 else too_far)
+                continue
+            cost = previous[place] + (x != b[j - 1])
+            if place < 2 * limit:
+                cost = min(cost, previous[place + 1] + 1)
+            if place:
+                cost = min(cost, current[place - 1] + 1)
             if i > 1 and j > 1 and x == b[j - 2] and a[i - 2] == b[j - 1]:
-                cost = min(cost, before_previous[j - 2] + 1)
-            current[j] = cost
+                cost = min(cost, before_previous[place] + 1)
+            current.append(cost)
         if min(current) > limit and min(previous) > limit:
             return too_far
         before_previous, previous = previous, current
-    return previous[-1]
+    return previous[len(b) - len(a) + limit]
 
 
 def _similar(name: str, names: tuple[str, ...]) -> Iterator[str]:
