@@ -311,7 +311,7 @@ def derive(name: str, file: str, handling: str = "") -> Workload:
     )
 
 
-_CONTINUE = "error_handling: { strategy: continue, dlq: { path: rejected.csv } }"
+_CONTINUE = "error_handling: { strategy: continue, dlq: { path: rejected.csv, if_exists: overwrite } }"
 
 TINY = derive("tiny file, cold", "tiny.csv")
 CLEAN = derive("filter and derive", "orders.csv", _CONTINUE)
