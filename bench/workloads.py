@@ -311,7 +311,9 @@ def derive(name: str, file: str, handling: str = "") -> Workload:
     )
 
 
-_CONTINUE = "error_handling: { strategy: continue, dlq: { path: rejected.csv, if_exists: overwrite } }"
+_CONTINUE = """error_handling:
+  strategy: continue
+  dlq: { path: rejected.csv, if_exists: overwrite }"""
 
 TINY = derive("tiny file, cold", "tiny.csv")
 CLEAN = derive("filter and derive", "orders.csv", _CONTINUE)
