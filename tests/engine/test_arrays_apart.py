@@ -261,7 +261,8 @@ def test_sorted_and_checked_members(both: Both) -> None:
 
 
 def test_rejected_records_show_the_whole_array(both: Both) -> None:
-    handling = "\nerror_handling: { strategy: continue, dlq: { path: rejected.csv } }\n"
+    dlq = "{ path: rejected.csv, if_exists: overwrite }"
+    handling = f"\nerror_handling: {{ strategy: continue, dlq: {dlq} }}\n"
     bad = {"id": 7, "lines": [{"qty": 1, "more": {"b": 1, "a": 2}}, {"qty": 2**62}]}
     written = both(unfolding("emit fourfold = line.qty * 4") + handling, [*PLAIN[:3], bad])
     assert written.startswith("2 ")
