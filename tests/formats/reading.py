@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, Literal
 
+from clinker.cxl.strftime import compile_pattern
 from clinker.cxl.tagged import decode
 from clinker.cxl.types import SCHEMA_TYPES, Type
 from clinker.formats.reading import (
@@ -49,7 +50,7 @@ def spec_of(
         columns=columns(declared, required),
         needed=tuple(declared if needed is None else needed),
         undeclared=undeclared,
-        date_formats=date_formats,
+        date_formats=tuple(map(compile_pattern, date_formats)),
         array_paths=array_paths,
     )
 

@@ -12,6 +12,7 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
+from clinker.cxl.strftime import compile_pattern
 from clinker.cxl.tagged import decode, encode
 from clinker.cxl.types import SCHEMA_TYPES
 from clinker.cxl.values import WrittenFloat
@@ -30,7 +31,7 @@ def _results(coerced: Coerced) -> list[Any]:
 
 
 def _from_text(to: str, *cells: str, date_formats: tuple[str, ...] = ()) -> list[Any]:
-    coercion = Coercion(SCHEMA_TYPES[to], date_formats)
+    coercion = Coercion(SCHEMA_TYPES[to], tuple(map(compile_pattern, date_formats)))
     part_of_more = pa.array(["?", *cells, "?"], pa.string()).slice(1, len(cells))
     return _results(coercion.column_from_text(part_of_more))
 

@@ -48,7 +48,7 @@ def wired(nodes: str, error_handling: str = "{}") -> tuple[Pipeline, Graph]:
 def bound(nodes: str, error_handling: str = "{}") -> BoundPipeline:
     """The same after binding."""
     pipeline, graph = wired(nodes, error_handling)
-    planned = bind(graph, Registry(), ModuleLibrary(Path("rules"))).nodes
+    planned = bind(graph, Registry(), ModuleLibrary(Path("rules")), pipeline.pipeline).nodes
     return BoundPipeline(pipeline, graph, planned)
 
 

@@ -14,7 +14,9 @@ from clinker.config.names import Name, Positive
 from clinker.config.nodes import PipelineNode, TransformNode
 from clinker.config.quantities import MemorySize
 from clinker.config.variables import Variables
-from clinker.cxl.strftime import PatternError, compile_pattern
+from clinker.cxl.date_names import ENGLISH, DateNames
+from clinker.cxl.locales import UnknownLocale, date_names
+from clinker.cxl.strftime import Pattern, PatternError, compile_pattern
 from clinker.diagnostics import Diagnostic, Label, Location
 
 DEFAULT_MEMORY = 512 * 2**20
@@ -34,6 +36,20 @@ def _date_pattern(text: str) -> str:
 _PATTERN_HELP = "write strftime codes such as %d.%m.%Y"
 
 DatePattern: TypeAlias = Annotated[str, AfterValidator(_date_pattern)]
+
+
+def _known_locale(name: str) -> str:
+    try:
+        date_names(name)
+    except UnknownLocale as problem:
+        help = f"did you mean '{problem.meant}'?" if problem.meant else _LOCALE_HELP
+        raise invalid("E035", str(problem), help) from None
+    return name
+
+
+_LOCALE_HELP = "write a language, with a territory if it matters, such as de or pt_BR"
+
+LocaleName: TypeAlias = Annotated[Name, AfterValidator(_known_locale)]
 
 
 class Memory(Model):
@@ -65,9 +81,19 @@ class Settings(Model):
     metrics: Metrics = Field(default_factory=Metrics.model_construct)
     rules_path: Name | None = None
     date_formats: tuple[DatePattern, ...] = ()
-    date_locale: Name | None = None
+    date_locale: LocaleName | None = None
     log_rules: Name | None = None
     include_provenance: bool = False
+
+    @property
+    def date_names(self) -> DateNames:
+        """The words in which dates are written and read."""
+        return date_names(self.date_locale) if self.date_locale else ENGLISH
+
+    @property
+    def date_patterns(self) -> tuple[Pattern, ...]:
+        """The date formats, with the names of the locale."""
+        return tuple(compile_pattern(text, self.date_names) for text in self.date_formats)
 
 
 class Pipeline(Model):

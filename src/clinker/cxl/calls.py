@@ -211,6 +211,7 @@ def _built_call(
         method=method,
         receiver=receiver,
         args=tuple(args),
+        names=checker.context.date_names,
         type=type_.nullable() if nullable else type_,
         location=checker.source.at(node.span),
         own_fails=frozenset(fails),

@@ -10,6 +10,7 @@ import datetime as dt
 import enum
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from functools import partial
 from typing import TypeAlias
 
 from clinker.cxl import arithmetic, strftime, typed
@@ -324,7 +325,7 @@ def _call(expr: typed.Call) -> Evaluate:
     receiver = _receiver(expr.receiver, method)
     args = [_call_argument(arg, method, method.param(i)) for i, arg in enumerate(expr.args)]
     params = [method.param(i) for i in range(len(args))]
-    function = method.call
+    function = partial(method.call, names=expr.names) if method.takes_names else method.call
     takes_null = method.takes_null
 
     def evaluate(frame: Frame) -> Value:

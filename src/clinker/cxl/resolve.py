@@ -6,6 +6,7 @@ import enum
 from collections.abc import Iterator, Mapping
 from dataclasses import field
 
+from clinker.cxl.date_names import ENGLISH, DateNames
 from clinker.cxl.modules import ModuleLibrary
 from clinker.cxl.typed import Symbol
 from clinker.cxl.types import ANY, DATETIME, INT, STRING, Type
@@ -97,6 +98,8 @@ class Context:
     config: Mapping[str, Type] | None = field(default_factory=dict)
     meta: Mapping[str, Type] | None = None
     doc: Mapping[str, Type] | None = None
+    date_names: DateNames = ENGLISH
+    """The words in which dates are written and read."""
 
     def members(self, namespace: str) -> Mapping[str, Type] | None:
         """The members of `$namespace`, built-in ones included; None when it is open."""

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Protocol, TypeAlias
 
+from clinker.cxl.date_names import DateNames
 from clinker.cxl.types import Type
 from clinker.cxl.values import Value
 from clinker.frozen import frozen
@@ -44,6 +45,10 @@ class SqlCall(Protocol):
     @property
     def type(self) -> Type:
         """The type of the result; the text must be in its representation."""
+
+    @property
+    def names(self) -> DateNames:
+        """The words in which dates are written."""
 
     def arg(self, name: str) -> Operand | None:
         """The argument of this parameter; None when it is not given.

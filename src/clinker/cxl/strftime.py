@@ -2,7 +2,8 @@
 
 A pattern is compiled once: every specifier is looked up in one table that says which field of a
 moment it stands for, how that field is printed and how it is read. The reading side becomes a
-single regular expression. Names are English whatever the locale, digits are ASCII only.
+single regular expression. Months and days have the names they are compiled with, digits are ASCII
+only.
 """
 
 from __future__ import annotations
@@ -13,6 +14,7 @@ from dataclasses import replace
 from datetime import date, datetime, time, timedelta
 from functools import lru_cache
 
+from clinker.cxl.date_names import ENGLISH, DateNames, Spelling, Words
 from clinker.cxl.sql_text import text_sql
 from clinker.frozen import frozen
 
@@ -107,7 +109,7 @@ class Specifier:
     field: str
     regex: str
     read: Callable[[str], int]
-    read_sql: str  # of the matched text `{text}`
+    read_sql: str | None  # of the matched text `{text}`; None: not in SQL
     show: Callable[[int], str]
     show_sql: str | None  # of the field's value `{n}`; None: not in SQL
     width: int | None = None  # of a number; nothing else can be padded
@@ -142,26 +144,48 @@ def _number(field: str, width: int, pad: str = "0", regex: str | None = None) ->
     )
 
 
-def _names(
-    field: str, shown: tuple[str, ...], first: int, also_read: tuple[str, ...] = ()
-) -> Specifier:
+def _worded(field: str, words: Words, first: int) -> Specifier:
     """Words for the values of a field, which count from `first`; read in any case."""
-    numbers = {
-        word.lower(): number
-        for words in (also_read, shown)
-        for number, word in enumerate(words, first)
-    }
-    words = "|".join(sorted(numbers, key=len, reverse=True))
-    # Three letters tell all of them apart.
-    starts = ",".join(word[:3].lower() for word in shown)
+    spelling = Spelling.of(word for word, _ in words.read)
+    numbers: dict[str, int] = {}
+    ambiguous: set[str] = set()
+    for word, value in words.read:
+        folded = spelling.folded(word)
+        if numbers.setdefault(folded, value + first) != value + first:
+            ambiguous.add(folded)
+    for word in ambiguous:
+        del numbers[word]
+    read = sorted(numbers, key=len, reverse=True)
+    shown = ", ".join(_template(text_sql(word)) for word in words.shown)
     return Specifier(
         field,
-        f"((?ai:{words}))",
-        lambda word: numbers[word.lower()],
-        f"(nullif(find_in_set(lower(left({{text}}, 3)), '{starts}'), 0) - {1 - first})",
-        lambda number: shown[number - first],
-        f"elt({{n}} + {1 - first}, {str(shown)[1:-1]})",
+        f"({'|'.join(_spelled(word, spelling) for word in read)})",
+        lambda word: numbers[spelling.folded(word)],
+        _number_of_word_sql(numbers, spelling),
+        lambda number: words.shown[number - first],
+        f"elt({{n}} + {1 - first}, {shown})",
     )
+
+
+def _spelled(word: str, spelling: Spelling) -> str:
+    """A regular expression for all spellings of a word: each character has a set of its own."""
+    sets = (spelling.variants(character) for character in word)
+    return "".join(f"[{s}]" if len(s) > 1 else re.escape(s) for s in sets)
+
+
+def _number_of_word_sql(numbers: Mapping[str, int], spelling: Spelling) -> str | None:
+    if any("," in word for word in numbers):  # which separates the words in SQL
+        return None
+    changed = {c: base for c, base in spelling.base.items() if c != base}
+    before, after = (_template(text_sql("".join(side))) for side in (changed, changed.values()))
+    words = _template(text_sql(",".join(numbers)))
+    position = f"find_in_set(translate({{text}}, {before}, {after}), {words})"
+    return f"element_at(array({', '.join(map(str, numbers.values()))}), nullif({position}, 0))"
+
+
+def _template(sql: str) -> str:
+    """SQL as part of a template."""
+    return sql.replace("{", "{{").replace("}", "}}")
 
 
 def _fraction(regex: str, show: Callable[[int], str], show_sql: str) -> Specifier:
@@ -198,32 +222,19 @@ _SHORTEST_FRACTION_SQL = (
 )
 
 
-_MONTHS = (
-    *("January", "February", "March", "April", "May", "June"),
-    *("July", "August", "September", "October", "November", "December"),
-)
-_WEEKDAYS = ("Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday")
-_SHORT_MONTHS = tuple(name[:3] for name in _MONTHS)
-_SHORT_WEEKDAYS = tuple(name[:3] for name in _WEEKDAYS)
-
 _YEAR = r"\+[0-9]{1,9}+|[0-9]{1,4}+"
 _OPTIONAL_FRACTION = r"(?:\.([0-9]++))?"
 _ZONE_OFFSET = r"\s*+[+-][0-9]{2}[:\s]*+[0-5][0-9]"
 
-_SPECIFIERS: dict[str, Specifier] = {
+_NUMBERS: dict[str, Specifier] = {
     "Y": _number("year", 4, regex=_YEAR),
     "C": _number("century", 2),
     "y": _number("year_of_century", 2),
     "q": _number("quarter", 1),
     "m": _number("month", 2),
-    "b": _names("month", _SHORT_MONTHS, 1),
-    "h": _names("month", _SHORT_MONTHS, 1),
-    "B": _names("month", _MONTHS, 1, also_read=_SHORT_MONTHS),
     "d": _number("day", 2),
     "e": _number("day", 2, "_"),
     "j": _number("day_of_year", 3),
-    "a": _names("weekday", _SHORT_WEEKDAYS, 1),
-    "A": _names("weekday", _WEEKDAYS, 1, also_read=_SHORT_WEEKDAYS),
     "u": _number("weekday", 1),
     "w": _number("weekday_from_sunday", 1),
     "U": _number("week_from_sunday", 2),
@@ -235,8 +246,6 @@ _SPECIFIERS: dict[str, Specifier] = {
     "k": _number("hour", 2, "_"),
     "I": _number("hour12", 2),
     "l": _number("hour12", 2, "_"),
-    "P": _names("half_day", ("am", "pm"), 0),
-    "p": _names("half_day", ("AM", "PM"), 0),
     "M": _number("minute", 2),
     "S": _number("second", 2),
     "f": _number("nanosecond", 9),
@@ -249,6 +258,21 @@ _SPECIFIERS: dict[str, Specifier] = {
     "9f": _fraction("([0-9]{9})", _digits(9), _digits_sql(9)),
     "s": _number("unix_second", 9, "-", regex="[+-]?[0-9]{1,18}+"),
 }
+
+
+@lru_cache(maxsize=16)
+def _words(names: DateNames) -> Mapping[str, Specifier]:
+    short_month = _worded("month", names.short_months, 1)
+    return {
+        "b": short_month,
+        "h": short_month,
+        "B": _worded("month", names.months, 1),
+        "a": _worded("weekday", names.short_weekdays, 1),
+        "A": _worded("weekday", names.weekdays, 1),
+        "P": _worded("half_day", names.half_days.lower(), 0),
+        "p": _worded("half_day", names.half_days, 0),
+    }
+
 
 _SHORTHANDS = {
     "D": "%m/%d/%y",
@@ -292,6 +316,7 @@ class Pattern:
     """A compiled pattern: how to print with it, how to read with it and what reading gives."""
 
     text: str
+    names: DateNames
     items: tuple[Item, ...]
     needs_time: bool  # printing takes a time of day
     gives_date: bool  # reading determines a whole date
@@ -303,9 +328,9 @@ class Pattern:
     day: DayRule | None
     checked: tuple[str, ...]  # fields the resulting moment has to agree with
 
-    def __reduce__(self) -> tuple[Callable[[str], Pattern], tuple[str]]:
+    def __reduce__(self) -> tuple[Callable[..., Pattern], tuple[str, DateNames]]:
         # Patterns travel to other processes, the functions in them cannot.
-        return compile_pattern, (self.text,)
+        return compile_pattern, (self.text, self.names)
 
 
 _TOKEN = re.compile(
@@ -314,7 +339,7 @@ _TOKEN = re.compile(
 )
 
 
-def _items(text: str) -> Iterator[Item]:
+def _items(text: str, names: DateNames) -> Iterator[Item]:
     for token in _TOKEN.finditer(text):
         source, offset = token[0], token.start()
         if token["literal"]:
@@ -322,19 +347,18 @@ def _items(text: str) -> Iterator[Item]:
         elif token["blanks"]:
             yield _text(source, offset, source, r"\s*+")
         else:
-            yield from _specified(source, offset, token["pad"], token["name"])
+            yield from _specified(source, offset, token["pad"], token["name"], names)
 
 
 def _text(source: str, offset: int, text: str, regex: str) -> Item:
-    literal = text_sql(text).replace("{", "{{").replace("}", "}}")
-    return Item(source, offset, regex, lambda _: text, literal)
+    return Item(source, offset, regex, lambda _: text, _template(text_sql(text)))
 
 
-def _specified(source: str, offset: int, pad: str, name: str) -> Iterator[Item]:
+def _specified(source: str, offset: int, pad: str, name: str, names: DateNames) -> Iterator[Item]:
     """The items of one specifier; a shorthand stands for several."""
     if not name:
         raise PatternError(f"'{source}' lacks a specifier; write '%%' for a percent sign", offset)
-    specifier = _SPECIFIERS.get(name)
+    specifier = _NUMBERS.get(name) or _words(names).get(name)
     if specifier is not None:
         yield _printed(specifier, source, offset, pad)
         return
@@ -349,7 +373,7 @@ def _specified(source: str, offset: int, pad: str, name: str) -> Iterator[Item]:
     elif name == "z":
         yield Item(source, offset, _ZONE_OFFSET, write=None, write_sql=None)
     else:
-        for item in _items(_SHORTHANDS[name]):
+        for item in _items(_SHORTHANDS[name], names):
             yield replace(item, source=source, offset=offset)
 
 
@@ -379,10 +403,14 @@ def _applicable_derivations(read: set[str]) -> Iterator[Derivation]:
             yield derivation
 
 
-@lru_cache(maxsize=512)
-def compile_pattern(text: str) -> Pattern:
+def compile_pattern(text: str, names: DateNames = ENGLISH) -> Pattern:
     """Compile a pattern; PatternError if it has an unknown or unsupported specifier."""
-    items = tuple(_items(text))
+    return _compiled(text, names)
+
+
+@lru_cache(maxsize=512)
+def _compiled(text: str, names: DateNames) -> Pattern:
+    items = tuple(_items(text, names))
     writers = tuple(item.write for item in items if item.write is not None)
     readers = tuple(item.specifier for item in items if item.specifier is not None)
     read = {reader.field for reader in readers}
@@ -397,6 +425,7 @@ def compile_pattern(text: str) -> Pattern:
         unchecked |= {"hour12", "half_day"}
     return Pattern(
         text=text,
+        names=names,
         items=items,
         needs_time=any(item.timed for item in items),
         gives_date=day is not None,

@@ -166,12 +166,13 @@ def _determined(reading: _Reading) -> frozenset[str]:
 
 def _reading(text: str, pattern: Pattern, bind: Bind) -> _Reading:
     names = [reader.field for reader in pattern.readers]
-    if len(set(names)) < len(names):
+    templates = [reader.read_sql for reader in pattern.readers if reader.read_sql]
+    if len(set(names)) < len(names) or len(templates) < len(names):
         raise NotNative
     groups = bind(_groups_sql(text, "".join(item.regex for item in pattern.items), len(names)))
     fields = {
-        reader.field: _in_range(reader.field, reader.read_sql.format(text=f"{groups}[{at}]"))
-        for at, reader in enumerate(pattern.readers)
+        name: _in_range(name, template.format(text=f"{groups}[{at}]"))
+        for at, (name, template) in enumerate(zip(names, templates, strict=True))
     }
     for derivation in pattern.derivations:
         derived = derivation.sql.format_map(fields)
@@ -188,8 +189,7 @@ def _groups_sql(text: str, regex: str, count: int) -> str:
 
 def _java(regex: str) -> str:
     """A regular expression that means to Java what `regex` means to Python."""
-    spaced = re.sub(r"\\(.)", lambda found: _BLANK if found[1] == "s" else found[0], regex)
-    return spaced.replace("(?ai:", "(?i:")
+    return re.sub(r"\\(.)", lambda found: _BLANK if found[1] == "s" else found[0], regex)
 
 
 def _in_range(name: str, number: str) -> str:

@@ -13,6 +13,7 @@ from functools import cached_property
 
 from clinker.cxl.ast import BinaryOp, LogicOp, TraceLevel, UnaryOp
 from clinker.cxl.builtins.declare import Builtin, Method
+from clinker.cxl.date_names import ENGLISH, DateNames
 from clinker.cxl.failure import FailureKind
 from clinker.cxl.types import Kind, Type
 from clinker.cxl.values import Value
@@ -221,6 +222,8 @@ class Call(Expr):
     method: Method
     receiver: Expr
     args: tuple[Expr, ...]
+    names: DateNames = ENGLISH
+    """The words in which it writes and reads dates."""
 
 
 @frozen(eq=False, kw_only=True)

@@ -194,7 +194,7 @@ def _spec(plan: Plan, unit: Unit, config: SourceConfig, stage: int, whole: bool)
             if keeps_undeclared
             else "drop"
         ),
-        date_formats=plan.pipeline.pipeline.date_formats,
+        date_formats=plan.pipeline.pipeline.date_patterns,
         array_paths=tuple(ArrayPath(p.path, p.mode, p.separator) for p in config.array_paths),
         members={} if stays_whole or not _has_plain_records(config) else required.members,
         stage_of_unlike=Demand.WHOLE_RECORDS,

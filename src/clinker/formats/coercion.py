@@ -60,10 +60,10 @@ class Coerced:
 class Coercion:
     """The conversion of raw values into values of one declared type."""
 
-    def __init__(self, to: Type, date_formats: Sequence[str] = ()) -> None:
+    def __init__(self, to: Type, date_formats: Sequence[strftime.Pattern] = ()) -> None:
         self._kinds = to.without_null().kinds
         self._held_type = arrow_type(to)
-        self._patterns = tuple(map(strftime.compile_pattern, date_formats))
+        self._patterns = tuple(date_formats)
         self._hold = self._holding()
 
     def column_from_text(self, cells: pa.Array) -> Coerced:

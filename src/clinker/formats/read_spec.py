@@ -9,6 +9,7 @@ from typing import Literal, TypeAlias
 
 import pyarrow as pa
 
+from clinker.cxl.strftime import Pattern
 from clinker.cxl.types import SCHEMA_TYPES, Kind, Type
 from clinker.frozen import frozen
 
@@ -104,7 +105,7 @@ class ReadSpec:
     checked: tuple[str, ...] = ()
     """Others of which values that do not fit reject their record."""
     undeclared: Literal["keep", "drop", "reject"] = "keep"
-    date_formats: tuple[str, ...] = ()
+    date_formats: tuple[Pattern, ...] = ()
     array_paths: tuple[ArrayPath, ...] = ()
     members: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     """The arrays to take apart: of their elements, only these members are delivered."""

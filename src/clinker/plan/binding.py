@@ -17,8 +17,10 @@ from clinker.config.nodes import (
     TransformNode,
 )
 from clinker.config.nodes.transform import Validation
+from clinker.config.pipeline import Settings
 from clinker.cxl import ast, typed
 from clinker.cxl.builtins.declare import accepted_kinds
+from clinker.cxl.date_names import DateNames
 from clinker.cxl.fan_outs import completed
 from clinker.cxl.modules import ModuleLibrary
 from clinker.cxl.parser import parse, parse_expression
@@ -81,11 +83,10 @@ class Bound:
     diagnostics: list[Diagnostic]
 
 
-def bind(
-    graph: Graph, registry: Registry, modules: ModuleLibrary, *, has_provenance: bool = False
-) -> Bound:
-    """Bind all units; with `has_provenance` the metadata of records tells where they come from."""
-    binder = _Binder(graph, registry, modules, PROVENANCE if has_provenance else {})
+def bind(graph: Graph, registry: Registry, modules: ModuleLibrary, settings: Settings) -> Bound:
+    """Bind all units."""
+    provenance = PROVENANCE if settings.include_provenance else {}
+    binder = _Binder(graph, registry, modules, provenance, settings.date_names)
     for unit in graph:
         binder.bind(unit)
     return Bound(binder.nodes, binder.diagnostics)
@@ -106,6 +107,8 @@ class _Binder:
     registry: Registry
     modules: ModuleLibrary
     provenance: Mapping[str, Type]
+    """What the metadata of all records tells of where they come from."""
+    date_names: DateNames
     nodes: dict[str, Planned] = field(default_factory=dict)
     sections: dict[str, dict[str, Type]] = field(default_factory=dict)
     inputs: dict[str, frozenset[str]] = field(default_factory=dict)
@@ -171,6 +174,7 @@ class _Binder:
             source=source,
             record=record,
             source_inputs=self.source_inputs(unit, source),
+            date_names=self.date_names,
         )
 
     def documents(self, unit: Unit) -> Mapping[str, Type]:

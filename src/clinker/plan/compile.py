@@ -109,12 +109,7 @@ def compile_pipeline(content: bytes, name: str, options: Options) -> Compiled:
         registry = kept(overlaid(registry, channel, graph))
         found += check_channel(channel, path, expansion.sites)
 
-    bound = bind(
-        graph,
-        registry,
-        _modules(pipeline, options),
-        has_provenance=pipeline.pipeline.include_provenance,
-    )
+    bound = bind(graph, registry, _modules(pipeline, options), pipeline.pipeline)
     found += bound.diagnostics
     found += check_ports(graph, bound.nodes)
     found += check_variable_flow(graph, bound.nodes, registry)

@@ -10,6 +10,7 @@ from typing import TypeAlias, TypeVar
 
 from clinker.cxl import strftime
 from clinker.cxl.builtins.declare import LiteralProblem, Param, method
+from clinker.cxl.date_names import ENGLISH, DateNames
 from clinker.cxl.failure import Failure, FailureKind, conversion_failed
 from clinker.cxl.sql import NotNative, Sql, SqlCall
 from clinker.cxl.sql_text import text_sql
@@ -32,7 +33,7 @@ _SAFE_FOR_DATES = Kind.DATE | Kind.DATETIME
 _T = TypeVar("_T")
 
 
-def _or_null(convert: Callable[..., _T], *args: Value) -> _T | None:
+def _or_null(convert: Callable[..., _T], *args: Value | DateNames) -> _T | None:
     try:
         return convert(*args)
     except Failure:
@@ -330,21 +331,24 @@ def to_string(value: Value) -> str:
     return text_of(value)
 
 
-def _date_pattern(text: str) -> strftime.Pattern:
-    pattern = strftime.compile_pattern(text)
+def _date_pattern(text: str, names: DateNames = ENGLISH) -> strftime.Pattern:
+    pattern = strftime.compile_pattern(text, names)
     if not pattern.gives_date:
         raise strftime.PatternError("this format does not determine a date", 0)
     return pattern
 
 
-def _datetime_pattern(text: str) -> strftime.Pattern:
-    pattern = strftime.compile_pattern(text)
+def _datetime_pattern(text: str, names: DateNames = ENGLISH) -> strftime.Pattern:
+    pattern = strftime.compile_pattern(text, names)
     if not pattern.gives_datetime:
         raise strftime.PatternError("this format does not determine a date, hour and minute", 0)
     return pattern
 
 
-def _format(pattern_of: Callable[[str], strftime.Pattern]) -> Param:
+_PatternOf: TypeAlias = Callable[..., strftime.Pattern]
+
+
+def _format(pattern_of: _PatternOf) -> Param:
     """The optional parameter that says how a text is to be read."""
 
     def check(text: str, _: Type) -> None:
@@ -356,9 +360,9 @@ def _format(pattern_of: Callable[[str], strftime.Pattern]) -> Param:
     return Param("format", STRING, optional=True, check=check)
 
 
-def _usable(pattern_of: Callable[[str], strftime.Pattern], format: str) -> strftime.Pattern:
+def _usable(pattern_of: _PatternOf, format: str, names: DateNames) -> strftime.Pattern:
     try:
-        return pattern_of(format)
+        return pattern_of(format, names)
     except strftime.PatternError as problem:
         detail = f"invalid format '{format}': {problem}"
         raise Failure(FailureKind.INVALID_FORMAT, detail, format) from None
@@ -385,7 +389,7 @@ def _date_sql(call: SqlCall) -> str | None:
             format = _literal_format(call)
             if format is None:
                 return iso_date_sql(x, call.bind)
-            return date_sql(x, _date_pattern(format), call.bind)
+            return date_sql(x, _date_pattern(format, call.names), call.bind)
     return None
 
 
@@ -400,7 +404,7 @@ def _datetime_sql(call: SqlCall) -> str | None:
             format = _literal_format(call)
             if format is None:
                 return iso_datetime_sql(x, call.bind)
-            return datetime_sql(x, _datetime_pattern(format), call.bind)
+            return datetime_sql(x, _datetime_pattern(format, call.names), call.bind)
     return None
 
 
@@ -415,8 +419,9 @@ _READING = (FailureKind.CONVERSION_FAILED, FailureKind.INVALID_FORMAT)
     fails=_READING,
     safe_for=_SAFE_FOR_DATES,
     sql=_to_sql("date", _date_sql, _SAFE_FOR_DATES),
+    takes_names=True,
 )
-def to_date(value: Value, format: str | None = None) -> dt.date:
+def to_date(value: Value, format: str | None = None, names: DateNames = ENGLISH) -> dt.date:
     """A date, read from text of the form year-month-day or of the given strftime format. A
     date-time loses its time of day.
 
@@ -449,7 +454,7 @@ def to_date(value: Value, format: str | None = None) -> dt.date:
             if format is None:
                 date = strftime.parse_iso_date(value)
             else:
-                date = strftime.parse_date(value, _usable(_date_pattern, format))
+                date = strftime.parse_date(value, _usable(_date_pattern, format, names))
     if date is None:
         raise conversion_failed(text_of(value), "Date")
     return date
@@ -461,8 +466,9 @@ def to_date(value: Value, format: str | None = None) -> dt.date:
     DATE.nullable(),
     params=[_format(_date_pattern)],
     sql=_try_sql("date", _date_sql),
+    takes_names=True,
 )
-def try_date(value: Value, format: str | None = None) -> dt.date | None:
+def try_date(value: Value, format: str | None = None, names: DateNames = ENGLISH) -> dt.date | None:
     """A date, like `to_date`, or null where that would fail.
 
     >>> "2024-03-15".try_date()
@@ -476,7 +482,7 @@ def try_date(value: Value, format: str | None = None) -> dt.date | None:
     >>> "03/15/2024".try_date("%Y-%m-%d") ?? "03/15/2024".try_date("%m/%d/%Y")
     "2024-03-15"
     """
-    return _or_null(to_date, value, format)
+    return _or_null(to_date, value, format, names)
 
 
 @method(
@@ -487,8 +493,9 @@ def try_date(value: Value, format: str | None = None) -> dt.date | None:
     fails=_READING,
     safe_for=_SAFE_FOR_DATES,
     sql=_to_sql("timestamp_ntz", _datetime_sql, _SAFE_FOR_DATES),
+    takes_names=True,
 )
-def to_datetime(value: Value, format: str | None = None) -> dt.datetime:
+def to_datetime(value: Value, format: str | None = None, names: DateNames = ENGLISH) -> dt.datetime:
     """A date-time, read from ISO text or text of the given strftime format. A zone offset in ISO
     text is converted to UTC; a date becomes its midnight.
 
@@ -515,7 +522,7 @@ def to_datetime(value: Value, format: str | None = None) -> dt.datetime:
             if format is None:
                 moment = strftime.parse_iso_datetime(value)
             else:
-                moment = strftime.parse_datetime(value, _usable(_datetime_pattern, format))
+                moment = strftime.parse_datetime(value, _usable(_datetime_pattern, format, names))
     if moment is None:
         raise conversion_failed(text_of(value), "DateTime")
     return moment
@@ -527,8 +534,11 @@ def to_datetime(value: Value, format: str | None = None) -> dt.datetime:
     DATETIME.nullable(),
     params=[_format(_datetime_pattern)],
     sql=_try_sql("timestamp_ntz", _datetime_sql),
+    takes_names=True,
 )
-def try_datetime(value: Value, format: str | None = None) -> dt.datetime | None:
+def try_datetime(
+    value: Value, format: str | None = None, names: DateNames = ENGLISH
+) -> dt.datetime | None:
     """A date-time, like `to_datetime`, or null where that would fail.
 
     >>> "2024-03-15T14:30:00".try_datetime()
@@ -540,4 +550,4 @@ def try_datetime(value: Value, format: str | None = None) -> dt.datetime | None:
     >>> "2024-03-15".try_datetime()
     null
     """
-    return _or_null(to_datetime, value, format)
+    return _or_null(to_datetime, value, format, names)

@@ -8,6 +8,7 @@ from collections.abc import Callable
 from typing import TypeVar
 
 from clinker.cxl.builtins.declare import LiteralProblem, Param, method
+from clinker.cxl.date_names import ENGLISH, DateNames
 from clinker.cxl.failure import Failure, FailureKind
 from clinker.cxl.sql import NotNative, Operand, Sql, SqlCall
 from clinker.cxl.strftime import PatternError, check_format, compile_pattern, format_value
@@ -414,7 +415,7 @@ def _format_date_sql(call: SqlCall) -> Sql:
     assert format
     if not isinstance(format.value, str):
         raise NotNative
-    pattern = compile_pattern(format.value)
+    pattern = compile_pattern(format.value, call.names)
     if pattern.needs_time and call.receiver.type.only(Kind.DATE):
         return Sql("cast(null as string)", f"{call.receiver.text} is not null")
     return Sql(format_sql(call.receiver.text, pattern))
@@ -428,9 +429,11 @@ def _format_date_sql(call: SqlCall) -> Sql:
     fails=[FailureKind.INVALID_FORMAT],
     iso_text=True,
     sql=_format_date_sql,
+    takes_names=True,
 )
-def format_date(value: dt.date, format: str) -> str:
-    """Prints a date with strftime specifiers such as `%Y`, `%m` and `%d`; names are English.
+def format_date(value: dt.date, format: str, names: DateNames = ENGLISH) -> str:
+    """Prints a date with strftime specifiers such as `%Y`, `%m` and `%d`; names are English, or
+    those of the pipeline's `date_locale`.
 
     Specifiers for the time of day need a DateTime.
 
@@ -454,6 +457,6 @@ def format_date(value: dt.date, format: str) -> str:
     error: '%H' needs a time of day, but the value is a Date
     """
     try:
-        return format_value(value, compile_pattern(format))
+        return format_value(value, compile_pattern(format, names))
     except PatternError as problem:
         raise Failure(FailureKind.INVALID_FORMAT, str(problem), format) from None

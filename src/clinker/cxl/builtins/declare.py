@@ -143,6 +143,8 @@ class Method(Builtin):
     sql_takes_tagged: bool = False
     """Whether the form takes operands of several kinds as tagged texts, instead of being written
     once for each kind."""
+    takes_names: bool = False
+    """Whether the function is also given `names`, the words in which dates are written."""
 
     @property
     def is_null_elsewhere(self) -> bool:
@@ -177,6 +179,7 @@ def method(
     safe_for: Kind = NO_KIND,
     sql: SqlForm | None = None,
     sql_takes_tagged: bool = False,
+    takes_names: bool = False,
 ) -> Callable[[_F], _F]:
     """Declare the decorated function as the method `name` of values of type `receiver`."""
 
@@ -195,6 +198,7 @@ def method(
                 safe_for=safe_for,
                 sql=sql,
                 sql_takes_tagged=sql_takes_tagged,
+                takes_names=takes_names,
             )
         )
         return function

@@ -9,6 +9,7 @@ from functools import partial
 
 from clinker.cxl import patterns, strftime, strftime_sql
 from clinker.cxl.builtins.declare import LiteralProblem, Param, method
+from clinker.cxl.date_names import ENGLISH, DateNames
 from clinker.cxl.failure import Failure, FailureKind, shown
 from clinker.cxl.number_format import (
     SpecError,
@@ -754,7 +755,7 @@ def _format_sql(call: SqlCall) -> Sql:
     except (SpecError, strftime.PatternError):
         return Sql("null", f"{value.text} is not null")
     if kind in Kind.DATE | Kind.DATETIME:
-        return Sql(strftime_sql.format_sql(value.text, strftime.compile_pattern(fmt)))
+        return Sql(strftime_sql.format_sql(value.text, strftime.compile_pattern(fmt, call.names)))
     spec = compile_spec(fmt, kind)
     if kind in NUMERIC.kinds:
         return Sql(number_sql(value.text, kind, spec, call.bind))
@@ -789,8 +790,9 @@ def _check_format(fmt: str, receiver: Type) -> None:
     params=[Param("format", STRING, check=_check_format)],
     fails=[FailureKind.INVALID_FORMAT],
     sql=_format_sql,
+    takes_names=True,
 )
-def formatted(value: Value, fmt: str) -> str:
+def formatted(value: Value, fmt: str, names: DateNames = ENGLISH) -> str:
     """The value as text in a given format; the empty format is the text form. Dates take strftime
     formats; numbers `[[fill]align][sign][0][width][grouping][.precision][type]` with `,` or `_`
     as grouping and the types d, f, e and %; other values an alignment (<, ^ or >) and a width.
@@ -833,7 +835,7 @@ def formatted(value: Value, fmt: str) -> str:
     try:
         match value:
             case dt.date():
-                return strftime.format_value(value, strftime.compile_pattern(fmt))
+                return strftime.format_value(value, strftime.compile_pattern(fmt, names))
             case int() | float() if not isinstance(value, bool):
                 return format_number(value, compile_spec(fmt, kind_of(value)))
             case _:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from clinker.cxl import typed
 from clinker.cxl.builtins import METHODS
 from clinker.cxl.builtins.declare import ClosureParam, Method, Param, accepted_kinds
+from clinker.cxl.date_names import ENGLISH, DateNames
 from clinker.cxl.sql import NotNative, Operand, Sql
 from clinker.cxl.types import NULL, Kind, Type
 from clinker.engine.expressions.conditions import both, either
@@ -40,7 +41,7 @@ def call(compiler: Compiler, expr: typed.Call) -> Sql:
         return Sql(null(target), _failing(operands, None))
 
     def write(given: Sequence[Operand]) -> tuple[Sql, Type]:
-        made = Call(compiler, method, given[0], given[1:], closure)
+        made = Call(compiler, method, given[0], given[1:], closure, expr.names)
         sql = made.written()
         if sql.text.upper() == "NULL":
             sql = Sql(null(representation(made.type)), sql.fails)
@@ -205,6 +206,7 @@ class Call:
         receiver: Operand,
         args: Sequence[Operand],
         closure: typed.Closure | None,
+        names: DateNames = ENGLISH,
     ) -> None:
         self._compiler = compiler
         self._method = method
@@ -213,6 +215,7 @@ class Call:
         self._variables: dict[str, str] = {}
         """What the lambda variables of the form are called, so that no two forms use the same."""
         self.receiver = receiver
+        self.names = names
 
     @property
     def type(self) -> Type:
