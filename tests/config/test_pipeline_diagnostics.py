@@ -54,6 +54,11 @@ WHERE = "where: a.x == b.x\ncxl: emit x = a.x\n"
             ],
         ),
         (
+            "pipeline: { name: p, date_locale: xx_YY }\n"
+            "nodes: [{ type: merge, name: m, inputs: [a] }]\n",
+            ["E035 1:35 unknown locale 'xx_YY'"],
+        ),
+        (
             "pipeline: { name: p, memory: { limit: 512MB, backpressure: puase } }\n"
             "nodes: [{ type: merge, name: m, inputs: [a] }]\n",
             [

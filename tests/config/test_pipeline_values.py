@@ -86,6 +86,7 @@ def test_pipeline_settings() -> None:
     assert settings.memory.backpressure == "both"
     assert settings.concurrency.threads == 4
     assert settings.date_formats == ("%d.%m.%Y",)
+    assert settings.date_names.months.shown[2] == "März"
     assert settings.metrics.spool_dir == "./metrics/"
 
 

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import pickle
+from dataclasses import replace
 from datetime import date, datetime
 
 import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
+from clinker.cxl.date_names import ENGLISH, Words
+from clinker.cxl.locales import UnknownLocale, date_names
 from clinker.cxl.strftime import (
     PatternError,
     check_format,
@@ -574,3 +577,97 @@ def test_a_pattern_is_compiled_once_and_can_be_sent_to_another_process() -> None
 def test_a_pattern_error_can_be_sent_to_another_process() -> None:
     error = pickle.loads(pickle.dumps(PatternError("'%Q' is not a known specifier", 3)))
     assert (str(error), error.offset) == ("'%Q' is not a known specifier", 3)
+
+
+# --- Names in other languages ---
+
+MARCH = date(2024, 3, 15)
+
+
+@pytest.mark.parametrize(
+    ("locale", "printed"),
+    [
+        ("de", "Freitag, 15. März 2024 | Fr. März"),
+        ("fr_FR", "vendredi, 15. mars 2024 | ven. mars"),
+        ("es", "viernes, 15. marzo 2024 | vie mar"),
+        ("uk", "пʼятниця, 15. березня 2024 | пт бер."),  # noqa: RUF001
+        ("en_US", "Friday, 15. March 2024 | Fri Mar"),
+    ],
+)
+def test_printing_names_of_other_languages(locale: str, printed: str) -> None:
+    pattern = compile_pattern("%A, %d. %B %Y | %a %b", date_names(locale))
+    assert format_value(MARCH, pattern) == printed
+
+
+@pytest.mark.parametrize(
+    ("locale", "pattern", "texts"),
+    [
+        ("de", "%d. %B %Y", ["15. März 2024", "15. MÄRZ 2024", "15. mär 2024", "15. Mär. 2024"]),
+        ("de", "%d-%b-%Y", ["15-Mär-2024", "15-März-2024", "15-mär.-2024"]),
+        ("de", "%d. %b. %Y", ["15. Mär. 2024", "15. Mär.. 2024"]),
+        ("fr", "%A %d %B %Y", ["vendredi 15 mars 2024", "VEN. 15 Mars 2024", "ven 15 mars 2024"]),
+        ("es", "%d de %B de %Y", ["15 de marzo de 2024", "15 de Mar. de 2024"]),
+        ("uk", "%A %d %B %Y", ["п'ятниця 15 березня 2024", "П\u2019ЯТНИЦЯ 15 березень 2024"]),  # noqa: RUF001
+        ("el", "%d %B %Y", ["15 Μαρτίου 2024", "15 Μάρτιος 2024", "15 ΜΆΡΤΙΟΣ 2024"]),
+        ("ja", "%Y年%B%d日", ["2024年3月15日"]),
+    ],
+)
+def test_reading_names_of_other_languages(locale: str, pattern: str, texts: list[str]) -> None:
+    compiled = compile_pattern(pattern, date_names(locale))
+    assert {text: parse_date(text, compiled) for text in texts} == dict.fromkeys(texts, MARCH)
+
+
+def test_turkish_capitals() -> None:
+    pattern = compile_pattern("%d %B %Y", date_names("tr"))
+    for text in ("5 NİSAN 2024", "5 Nisan 2024", "5 nis 2024"):
+        assert parse_date(text, pattern) == date(2024, 4, 5)
+    assert parse_date("5 MAYIS 2024", pattern) == date(2024, 5, 5)
+
+
+def test_other_names_are_not_read() -> None:
+    german = compile_pattern("%d %B %Y", date_names("de"))
+    assert parse_date("15 March 2024", german) is None
+    assert parse_date("15 Oktember 2024", german) is None
+    assert parse_date("15 März 2024", compile_pattern("%d %B %Y")) is None
+    assert parse_date("15 Mar. 2024", compile_pattern("%d %b %Y")) is None
+
+
+def test_halves_of_days() -> None:
+    spanish = compile_pattern("%d/%m/%Y %I:%M %p", date_names("es"))
+    assert format_value(AFTERNOON, spanish) == "15/03/2024 03:04 p.\u202fm."
+    for half in ("p. m.", "p.\u00a0m.", "P. M", "PM"):
+        moment = parse_datetime(f"15/03/2024 3:04 {half}", spanish)
+        assert moment == datetime(2024, 3, 15, 15, 4)
+
+
+def test_a_word_that_means_two_days_is_not_read() -> None:
+    words = Words(tuple("MTWTFSS"), tuple(zip("MTWTFSS", range(7), strict=True)))
+    narrow = compile_pattern("%a %F", replace(ENGLISH, locale="narrow", short_weekdays=words))
+    tuesday, wednesday = date(2024, 3, 12), date(2024, 3, 13)
+    assert format_value(tuesday, narrow) == "T 2024-03-12"
+    assert parse_date("T 2024-03-12", narrow) is None
+    assert parse_date("W 2024-03-13", narrow) == wednesday
+
+
+@pytest.mark.parametrize("locale", ["af", "ar", "cs", "he", "hi", "ru", "th", "vi", "yav", "zh_TW"])
+def test_what_is_printed_can_be_read(locale: str) -> None:
+    pattern = compile_pattern("%A %d %B %Y, %a %b", date_names(locale))
+    for month in range(1, 13):
+        value = date(2024, month, month + 9)
+        assert parse_date(format_value(value, pattern), pattern) == value
+
+
+@pytest.mark.parametrize(
+    ("name", "meant"),
+    [("xx_YY", None), ("de_XX", "de"), ("de_DEE", "de_DE"), ("../../x", None), ("root", None)],
+)
+def test_unknown_locales(name: str, meant: str | None) -> None:
+    with pytest.raises(UnknownLocale) as raised:
+        date_names(name)
+    assert raised.value.meant == meant
+
+
+def test_a_pattern_takes_its_names_to_another_process() -> None:
+    french = compile_pattern("%B", date_names("fr-FR"))
+    assert pickle.loads(pickle.dumps(french)) is french
+    assert pickle.loads(pickle.dumps(date_names("fr_FR"))) == date_names("fr_FR")

@@ -10,6 +10,7 @@ import random
 import pytest
 from pyspark.sql import SparkSession
 
+from clinker.cxl.locales import date_names
 from clinker.cxl.types import ANY, DATETIME, FLOAT, INT, MAP, STRING, Type, array_of
 from clinker.cxl.values import MAX_INT, MIN_INT, Value
 from tests.engine.expressions.running import agree
@@ -460,3 +461,46 @@ def test_patterns(spark: SparkSession, kind: str) -> None:
 def test_a_format_that_is_not_known_before(spark: SparkSession) -> None:
     records = [{"x": "15.3.2024", "f": f} for f in ("%d.%m.%Y", "%m.%d.%Y", "%H", "", None)]
     agree(spark, ["x.to_date(f)", "x.try_date(f)"], records, native=False)
+
+
+GERMAN = ["15. März 2024", "15. MÄRZ 2024", "15. mär. 2024", "15. Mär 2024", "5. Mai 2024"]
+GERMAN += ["15. March 2024", "15. Marz 2024", "31. Sept. 2024", "30. Sept. 2024", "1. ,2024", ""]
+FRENCH = ["ven. 15 mars 2024", "VENDREDI 15 MARS 2024", "jeu 15 mars 2024", "jeudi 1 août 2024"]
+FRENCH += ["jeudi 1 AOÛT 2024", "jeu. 1 aout 2024", "mar 13 févr. 2024"]
+SPANISH = ["15 de marzo de 2024", "15 DE MARZO DE 2024", "15 de sept. de 2024", "1 de Ene de 2024"]
+TURKISH = ["5 NİSAN 2024", "5 nisan 2024", "5 MAYIS 2024", "5 May\u0131s 2024", "5 mayis 2024"]
+UKRAINIAN = ["п'ятниця 15 березня 2024", "П\u2019ЯТНИЦЯ 15 Березень 2024"]  # noqa: RUF001
+
+
+@pytest.mark.parametrize(
+    ("locale", "format", "texts"),
+    [
+        ("de", "%d. %B %Y", GERMAN),
+        ("de", "%d. %b %Y", GERMAN),
+        ("de", "%d. %b. %Y", GERMAN),
+        ("fr", "%A %d %B %Y", FRENCH),
+        ("es", "%d de %B de %Y", SPANISH),
+        ("tr", "%d %B %Y", TURKISH),
+        ("uk", "%A %d %B %Y", UKRAINIAN),
+    ],
+)
+def test_dates_with_names_of_other_languages(
+    spark: SparkSession, locale: str, format: str, texts: list[str]
+) -> None:
+    calls = [f't.to_date("{format}")', f't.try_date("{format}")']
+    schema = {"t": STRING.nullable()}
+    agree(spark, calls, [{"t": t} for t in (*texts, None)], schema, names=date_names(locale))
+
+
+def test_halves_of_days_in_spanish(spark: SparkSession) -> None:
+    halves = ["p. m.", "p.\u00a0m.", "p.\u202fm", "A. M.", "pm", "AM", "p.", "x"]
+    records = [{"t": f"15/03/2024 3:04 {half}"} for half in halves]
+    call = 't.try_datetime("%d/%m/%Y %I:%M %p")'
+    agree(spark, call, records, {"t": STRING.nullable()}, names=date_names("es"))
+
+
+def test_names_with_commas_are_read_by_the_interpreter(spark: SparkSession) -> None:
+    names = date_names("yav")
+    records = [{"t": f"5 {month} 2024"} for month in names.months.shown]
+    call = 't.to_date("%d %B %Y")'
+    agree(spark, call, records, {"t": STRING.nullable()}, names=names, native=False)

@@ -8,6 +8,7 @@ from itertools import product
 import pytest
 from pyspark.sql import SparkSession
 
+from clinker.cxl.locales import date_names
 from clinker.cxl.types import DATE, DATETIME, INT, Type
 from clinker.cxl.values import MAX_INT, MIN_INT, Value
 from tests.engine.expressions.running import agree
@@ -112,3 +113,15 @@ def test_iso_texts_pass_for_dates(spark: SparkSession) -> None:
     ]
     calls = ["d.year()", "d.hour()", "d.add_months(12)", "d.diff_days(#2024-01-01#)"]
     agree(spark, [*calls, 'd.format_date("%d.%m.%Y")'], [{"d": text} for text in texts])
+
+
+PRINTED_WORDS = ["%A", "%a", "%B", "%b", "%d. %B %Y", "%c", "%v", "%I %p %P"]
+
+
+@pytest.mark.parametrize("locale", ["de", "fr", "es", "tr", "uk", "br", "yav"])
+def test_printing_names_of_other_languages(spark: SparkSession, locale: str) -> None:
+    days = [dt.datetime(2024, month, month + 7, 2 * month - 1) for month in range(1, 13)]
+    texts = [f'd.format_date("{format}")' for format in PRINTED_WORDS]
+    texts += [f'd.format("{format}")' for format in PRINTED_WORDS]
+    schema = {"d": DATETIME.nullable()}
+    agree(spark, texts, [{"d": d} for d in [*days, None]], schema, names=date_names(locale))

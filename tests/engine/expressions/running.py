@@ -12,6 +12,7 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql.types import StructField, StructType
 
 from clinker.cxl import typed
+from clinker.cxl.date_names import ENGLISH, DateNames
 from clinker.cxl.evaluate import (
     DEFAULT_MAX_EXPANSION,
     Frame,
@@ -299,6 +300,7 @@ def agree(
     schema: Mapping[str, Type] | None = None,
     *,
     native: bool = True,
+    names: DateNames = ENGLISH,
 ) -> None:
     """Check that Spark and the interpreter agree on one expression or several, computed together.
 
@@ -309,7 +311,8 @@ def agree(
     narrow = schema_of(records)
     schemas = [schema] if schema is not None else [narrow, dict.fromkeys(narrow, ANY)]
     for each in schemas:
-        expressions = [checked(text, each) for text in texts]
+        context = Context(row=Row(each), date_names=names)
+        expressions = [checked(text, each, context) for text in texts]
         found = on_spark(spark, expressions, records, each, may_be_foreign=not native)
         for text, expr, outcomes in zip(texts, expressions, found, strict=True):
             for record, got, want in zip(
