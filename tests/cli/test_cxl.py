@@ -275,7 +275,8 @@ def test_version(cxl: Command) -> None:
 def test_evaluation_starts_quickly_and_imports_little() -> None:
     script = (
         "import sys; from clinker.cli.cxl import main; main(['eval', '-e', 'emit x = 1']);"
-        "print([m for m in ('pyspark', 'pydantic', 'rich', 'regex', 'ruamel') if m in sys.modules])"
+        "heavy = ('pyspark', 'pydantic', 'rich', 'regex', 'ruamel', 'babel');"
+        "print([m for m in heavy if m in sys.modules])"
     )
     done = subprocess.run(
         [sys.executable, "-c", script], capture_output=True, text=True, check=True
