@@ -49,6 +49,7 @@ with socket.socket() as reserved:
     port = reserved.getsockname()[1]
 conf = {
     "spark.plugins": "org.apache.spark.sql.connect.SparkConnectPlugin",
+    "spark.sql.artifact.isolation.enabled": "true",
     "spark.connect.grpc.binding.port": str(port),
 }
 with open_session(SessionSettings(threads=2, memory_limit=2**30, spark_conf=conf)):

@@ -30,6 +30,7 @@ with socket.socket() as reserved:
     port = reserved.getsockname()[1]
 conf = {{
     "spark.plugins": "org.apache.spark.sql.connect.SparkConnectPlugin",
+    "spark.sql.artifact.isolation.enabled": "true",
     "spark.connect.grpc.binding.port": str(port),
 }}
 with open_session(SessionSettings(threads=2, memory_limit={_MEMORY}, spark_conf=conf)):

@@ -14,6 +14,9 @@ from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
+from faults.runs import can_mount, server, small_disk
+
+import clinker
 
 SERVER = """
 import socket
@@ -26,6 +29,7 @@ server = SessionSettings(
     threads=1,
     spark_conf={
         "spark.plugins": "org.apache.spark.sql.connect.SparkConnectPlugin",
+        "spark.sql.artifact.isolation.enabled": "true",
         "spark.connect.grpc.binding.port": str(port),
     },
 )
@@ -81,6 +85,130 @@ def test_a_connect_server() -> None:
         "read environment variables: set spark.conf.set('spark.sql.variable.substitute', 'false')",
         "refused: True",
     ]
+
+
+MIXING = """
+import socket
+from clinker.engine.session import SessionError, SessionSettings, open_session
+
+with socket.socket() as reserved:
+    reserved.bind(("127.0.0.1", 0))
+    port = reserved.getsockname()[1]
+conf = {
+    "spark.plugins": "org.apache.spark.sql.connect.SparkConnectPlugin",
+    "spark.connect.grpc.binding.port": str(port),
+}
+with open_session(SessionSettings(threads=1, spark_conf=conf)):
+    try:
+        open_session(SessionSettings(remote=f"sc://localhost:{port}"))
+    except SessionError as problem:
+        print(str(problem).replace(str(port), "PORT"))
+"""
+
+
+def test_a_server_that_would_mix_the_packages_of_its_clients() -> None:
+    done = subprocess.run([sys.executable, "-c", MIXING], capture_output=True, text=True)
+    assert (done.stderr, done.stdout) == (
+        "",
+        "the Spark server at 'sc://localhost:PORT' does not keep its clients apart, so that their "
+        "versions of clinker would mix: start it with --conf "
+        "spark.sql.artifact.isolation.enabled=true\n",
+    )
+
+
+@pytest.fixture(scope="module")
+def shared() -> Iterator[str]:
+    with server() as url:
+        yield url
+
+
+CLIENT = """
+import sys
+import pyarrow as pa
+from clinker.engine.session import SessionSettings, open_session
+
+def versions(batches):
+    import clinker
+    for batch in batches:
+        yield pa.RecordBatch.from_pydict({"version": [clinker.__version__] * batch.num_rows})
+
+with open_session(SessionSettings(remote=sys.argv[1])) as session:
+    frame = session.spark.range(4).mapInArrow(versions, "version string").distinct()
+    print(frame.toArrow().to_pydict())
+"""
+
+
+def client(place: Path, version: str, url: str) -> subprocess.Popen[str]:
+    """A client with a version of the package that is its own."""
+    package = place / version / "clinker"
+    if not package.exists():
+        no_caches = shutil.ignore_patterns("__pycache__")
+        shutil.copytree(Path(clinker.__file__).parent, package, ignore=no_caches)
+        with (package / "__init__.py").open("a") as file:
+            file.write(f"\n__version__ = {version!r}\n")
+    return subprocess.Popen(
+        [sys.executable, "-c", CLIENT, url],
+        env={**os.environ, "PYTHONPATH": str(package.parent)},
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+
+
+def test_clients_of_several_versions(tmp_path: Path, shared: str) -> None:
+    for version in ("1.old", "2.new", "1.old"):
+        found = client(tmp_path, version, shared).communicate()
+        assert found == (f"{{'version': ['{version}']}}\n", "")
+    at_once = {version: client(tmp_path, version, shared) for version in ("1.old", "2.new")}
+    for version, process in at_once.items():
+        assert process.communicate() == (f"{{'version': ['{version}']}}\n", "")
+
+
+def test_a_client_that_is_killed_does_not_disturb_the_next(tmp_path: Path, shared: str) -> None:
+    for seconds in (1.5, 2, 2.5):
+        process = client(tmp_path, "1.old", shared)
+        time.sleep(seconds)
+        process.kill()
+        process.communicate()
+    assert client(tmp_path, "2.new", shared).communicate() == ("{'version': ['2.new']}\n", "")
+
+
+def test_no_room_for_temporary_files(tmp_path: Path, shared: str) -> None:
+    (tmp_path / "p.yaml").write_text(PIPELINE)
+    (tmp_path / "in.csv").write_text("id\n1\n")
+    temporary = tmp_path / "temporary"
+    temporary.mkdir()
+    command = (SCRIPTS / "clinker", shared)
+    done = subprocess.run(
+        ["/bin/sh", "-c", 'ulimit -f 100; exec "$0" run p.yaml --remote "$1"', *command],
+        cwd=tmp_path,
+        env={**os.environ, "TMPDIR": str(temporary)},
+        capture_output=True,
+        text=True,
+    )
+    place = f"cannot pack clinker for the workers of Spark in '{temporary}'"
+    assert (done.returncode, done.stderr) == (4, f"error: {place}: File too large\n")
+    assert list(temporary.iterdir()) == []
+    assert not (tmp_path / "out.csv").exists()
+
+
+@pytest.mark.skipif(not can_mount(), reason="needs a volume of its own")
+def test_a_full_disk_for_temporary_files(tmp_path: Path, shared: str) -> None:
+    (tmp_path / "p.yaml").write_text(PIPELINE)
+    (tmp_path / "in.csv").write_text("id\n1\n")
+    with small_disk(tmp_path / "disk", 100) as disk:
+        disk.mkdir()
+        done = subprocess.run(
+            [SCRIPTS / "clinker", "run", "p.yaml", "--remote", shared],
+            cwd=tmp_path,
+            env={**os.environ, "TMPDIR": str(disk)},
+            capture_output=True,
+            text=True,
+        )
+        assert list(disk.iterdir()) == []
+    place = f"cannot pack clinker for the workers of Spark in '{disk}'"
+    assert (done.returncode, done.stderr) == (4, f"error: {place}: No space left on device\n")
+    assert not (tmp_path / "out.csv").exists()
 
 
 SESSIONS = Path(__file__).parents[3] / "docs" / "running" / "sessions.md"

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-import tempfile
-from pathlib import Path
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
 from typing import TYPE_CHECKING, cast
 
 from pyspark.errors import PySparkException
@@ -16,27 +16,30 @@ from clinker.engine.session.package import ship_package
 from clinker.engine.session.secrets import hide_secrets, shown_address
 from clinker.engine.session.session import EngineFacts, Session
 from clinker.engine.session.settings import SessionError, SessionSettings
+from clinker.engine.session.workspace import RunDirectory
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
+
+_ISOLATED = "spark.sql.artifact.isolation.enabled"
+"""Only a server can choose it. Servers that are started as such do; those that are plugins of
+another application do not."""
 
 
 def connect(url: str, settings: SessionSettings) -> Session:
     check_reachable(url)
     leave_mode = enter_mode(connect=True)
-    try:
+    with ExitStack() as undoing, _refusals(url, settings):
+        undoing.callback(leave_mode)
         remote = RemoteSession.builder.remote(url).create()
+        undoing.callback(remote.stop)
         spark = cast("SparkSession", remote)
+        _check_isolation(spark, url)
         for name, value in runtime_conf(settings).items():
             spark.conf.set(name, value)
-        with tempfile.TemporaryDirectory() as directory:
-            ship_package(spark, Path(directory))
+        _ship_package(spark, settings)
         version = spark.version
-    except PySparkException as problem:
-        leave_mode()
-        reason = hide_secrets(str(problem).strip().partition("\n")[0], settings)
-        message = f"the Spark server at '{shown_address(url)}' refused: {reason}"
-        raise SessionError(message) from problem
+        undoing.pop_all()
 
     def stop() -> None:
         remote.stop()
@@ -44,3 +47,34 @@ def connect(url: str, settings: SessionSettings) -> Session:
 
     facts = EngineFacts("spark-connect", version, shown_address(url), None)
     return Session(spark, facts, stop)
+
+
+@contextmanager
+def _refusals(url: str, settings: SessionSettings) -> Iterator[None]:
+    try:
+        yield
+    except PySparkException as problem:
+        reason = hide_secrets(str(problem).strip().partition("\n")[0], settings)
+        message = f"the Spark server at '{shown_address(url)}' refused: {reason}"
+        raise SessionError(message) from problem
+
+
+def _check_isolation(spark: SparkSession, url: str) -> None:
+    """Whether workers will get the package of this client, and no other.
+
+    Otherwise they ask for those of clients that are gone, and go on with the modules of another
+    version that they have imported for somebody else.
+    """
+    if spark.conf.get(_ISOLATED, "true") == "false":
+        raise SessionError(
+            f"the Spark server at '{shown_address(url)}' does not keep its clients apart, so that "
+            f"their versions of clinker would mix: start it with --conf {_ISOLATED}=true"
+        )
+
+
+def _ship_package(spark: SparkSession, settings: SessionSettings) -> None:
+    directory = RunDirectory(settings.local_dir)
+    try:
+        ship_package(spark, directory.path)
+    finally:
+        directory.remove()
