@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+import shutil
 import signal
 import subprocess
 import sys
+import time
+from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
+from faults.runs import OUTPUTS, Site, server
 
 from clinker.cli.signals import Interruption
 
@@ -135,3 +140,82 @@ def test_handlers_are_put_back() -> None:
     with Interruption():
         assert signal.getsignal(signal.SIGINT) != before
     assert signal.getsignal(signal.SIGINT) == before
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
+@pytest.mark.parametrize("times", [1, 2])
+def test_a_code_that_stands_is_that_of_the_process(number: signal.Signals, times: int) -> None:
+    script = f"""\
+import os, signal, sys, types
+signal.signal(signal.SIGINT, signal.default_int_handler)
+signal.signal(signal.SIGHUP, signal.SIG_DFL)
+from clinker.cli.signals import Interruption
+def run(args):
+    with Interruption() as interruption:
+        interruption.stands(2)
+        for _ in range({times}):
+            os.kill(os.getpid(), {number})
+    os.kill(os.getpid(), {number})
+    return 2
+sys.modules["clinker.cli.clinker_run"] = types.SimpleNamespace(run=run)
+from clinker.cli.clinker import main
+sys.argv = ["clinker", "run", "pipeline.yaml"]
+sys.exit(main())
+"""
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True)
+    assert (done.returncode, done.stdout, done.stderr) == (2, "", "")
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
+@pytest.mark.parametrize("moment", ["atexit.register(kill)", "sys.last = Finalized()"])
+def test_a_signal_while_python_ends(number: signal.Signals, moment: str) -> None:
+    script = f"""\
+import atexit, os, signal, sys
+signal.signal(signal.SIGINT, signal.default_int_handler)
+signal.signal(signal.SIGHUP, signal.SIG_DFL)
+def kill(kill=os.kill, process=os.getpid()):
+    kill(process, {number})
+class Finalized:
+    def __del__(self, kill=kill):
+        kill()
+from clinker.cli.clinker import main
+sys.argv = ["clinker", "explain", "--code", "E200"]
+{moment}
+sys.exit(main())
+"""
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True)
+    assert (done.returncode, done.stderr) == (0, "")
+
+
+def test_a_command_that_is_called_by_a_program_puts_handlers_back() -> None:
+    script = """\
+import signal
+from clinker.cli.clinker import main
+numbers = [signal.SIGINT, signal.SIGTERM, signal.SIGHUP]
+before = [signal.getsignal(number) for number in numbers]
+main(["explain", "--code", "E200"])
+assert [signal.getsignal(number) for number in numbers] == before
+"""
+    subprocess.run([sys.executable, "-c", script], check=True, capture_output=True)
+
+
+@pytest.fixture(scope="module")
+def remote() -> Iterator[str]:
+    with server() as url:
+        yield url
+
+
+def test_whole_runs_whose_files_are_in_place(tmp_path: Path, remote: str) -> None:
+    ended = []
+    numbers = [signal.SIGINT, signal.SIGTERM, signal.SIGHUP]
+    for delay in (0.02, 0.05, 0.1, 0.15, 0.2, 0.3):
+        place = tmp_path / str(delay)
+        site = Site(place, "--remote", remote)
+        process = site.start()
+        while process.poll() is None and not (place / OUTPUTS[-1]).exists():
+            time.sleep(0.001)
+        time.sleep(delay)
+        process.send_signal(numbers[len(ended) % len(numbers)])
+        ended.append((process.wait(), (place / "errors").read_text()))
+        shutil.rmtree(place)
+    assert ended == [(2, "")] * len(ended)

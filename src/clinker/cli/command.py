@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from importlib import import_module
 from typing import NoReturn, TextIO
 
+from clinker.cli.signals import INTERRUPTED, Heeding
 from clinker.cxl.failure import printable
 from clinker.diagnostics import Diagnostic
 from clinker.diagnostics.render import print_diagnostics, render_json
@@ -19,7 +20,6 @@ CONFIGURATION = 1
 IO = 4
 USAGE = 64
 INTERNAL = 70
-INTERRUPTED = 130
 
 DETAILED = ("debug", "trace")
 """The log levels at which a mistake of ours is shown with its stack trace."""
@@ -48,15 +48,23 @@ def run_command(parser: argparse.ArgumentParser, argv: Sequence[str] | None) -> 
         signal.signal(signal.SIGPIPE, signal.SIG_DFL)
     if isinstance(sys.stdout, io.TextIOWrapper):  # names of files may be any bytes
         sys.stdout.reconfigure(errors="backslashreplace")
-    _end_as_if_interrupted("SIGTERM", "SIGHUP")
+    heeding = Heeding()
+    try:
+        return _run(parser, argv)
+    except KeyboardInterrupt:
+        return INTERRUPTED
+    finally:
+        # Only who has been called without arguments is the process.
+        heeding.end(with_process=argv is None)
+
+
+def _run(parser: argparse.ArgumentParser, argv: Sequence[str] | None) -> int:
     args = parser.parse_args(argv)
     try:
         code: int = import_module(f"clinker.cli.{parser.prog}_{args.command}").run(args)
     except CommandError as problem:
         print(f"error: {problem}", file=sys.stderr)
         return problem.code
-    except KeyboardInterrupt:
-        return INTERRUPTED
     except Exception as problem:  # noqa: BLE001, nobody else is left to tell of it
         if getattr(args, "log_level", None) in DETAILED:
             import traceback
@@ -66,13 +74,6 @@ def run_command(parser: argparse.ArgumentParser, argv: Sequence[str] | None) -> 
         print(f"  help: {report_it(args)}", file=sys.stderr)
         return INTERNAL
     return code
-
-
-def _end_as_if_interrupted(*names: str) -> None:
-    """Let signals do what Ctrl-C does, unless whoever started the process had them ignored."""
-    for number in (getattr(signal, name) for name in names if hasattr(signal, name)):
-        if signal.getsignal(number) == signal.SIG_DFL:
-            signal.signal(number, signal.default_int_handler)
 
 
 def internal_error(problem: BaseException) -> str:

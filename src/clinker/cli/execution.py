@@ -23,7 +23,7 @@ from clinker.cli.run_report import (
     report_as_json,
     summary,
 )
-from clinker.cli.signals import Interruption
+from clinker.cli.signals import Interruption, broken_connections_told
 from clinker.config.nodes import SourceNode
 from clinker.cxl.ast import TraceLevel
 from clinker.diagnostics import Diagnostic, errors, in_reading_order
@@ -69,11 +69,15 @@ class Execution:
         if not self._is_json and self._level is not TraceLevel.ERROR:
             print_diagnostics(self._findings)
         with Interruption() as interruption:
-            with watching(self._level, interruption, quiet=self._quiet) as log:
-                outcome, error = self._outcome(log)
-            interruption.too_late()
-            self._leave_metrics(outcome, error, log)
-        self._show(outcome, error)
+            with broken_connections_told():
+                with watching(self._level, interruption, quiet=self._quiet) as log:
+                    outcome, error = self._outcome(log)
+                if self._plan.options.preview:
+                    interruption.too_late()
+                else:
+                    interruption.stands(outcome.exit_code)
+                self._leave_metrics(outcome, error, log)
+            self._show(outcome, error)
         return int(outcome.exit_code)
 
     def _outcome(self, log: Log) -> tuple[RunReport, RunError | None]:

@@ -64,6 +64,9 @@ class Log:
         self.is_publishing = True
         self._interruption.too_late()
 
+    def published(self, code: int) -> None:
+        self._interruption.stands(code)
+
     def _write(self, level: TraceLevel, message: str) -> None:
         batch = self.identity.batch_id if self.identity else "-"
         line = f"{timestamp(datetime.now(UTC))} {printable(batch)} {level}: {message}\n"

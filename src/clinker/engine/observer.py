@@ -40,6 +40,9 @@ class Observer(Protocol):
     def publishing(self) -> None:
         """The outputs are about to be put in place; from here on nothing can be taken back."""
 
+    def published(self, code: int) -> None:
+        """The outputs are in place: whatever happens, the run ends with this exit code."""
+
 
 class Quiet:
     """Watches nothing."""
@@ -69,4 +72,7 @@ class Quiet:
         pass
 
     def publishing(self) -> None:
+        pass
+
+    def published(self, code: int) -> None:
         pass

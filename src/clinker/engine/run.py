@@ -276,6 +276,9 @@ class _Run:
         session.check()
         self.observer.publishing()
         published = self.publication.commit()
+        exit_code = Exit.DEAD_LETTERS if rejected.letters else Exit.OK
+        if not self.plan.options.preview:
+            self.observer.published(exit_code)
         total = self._total
         outputs = tuple(self._output_report(s, published) for s in staged)
         return RunReport(
@@ -284,7 +287,7 @@ class _Run:
             started=self.identity.started,
             pipeline=self.plan.pipeline.pipeline.name,
             finished=datetime.now(UTC),
-            exit_code=Exit.DEAD_LETTERS if rejected.letters else Exit.OK,
+            exit_code=exit_code,
             counts=Counts(
                 total=total,
                 ok=self._reached(staged, rejected),
