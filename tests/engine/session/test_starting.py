@@ -13,6 +13,7 @@ from pathlib import Path
 
 import pytest
 from faults.dying import killed_at
+from faults.runs import can_mount
 
 from clinker.engine.session import SessionError, SessionSettings, aot, memory
 from clinker.engine.session.command import argument_file, class_path, fixed_flags, program
@@ -223,6 +224,18 @@ class TestRunDirectory:
             if not is_killed:
                 break
         assert moment > 10
+
+    @pytest.mark.skipif(not can_mount(), reason="needs a volume of its own")
+    def test_no_room_for_the_lock(self, tmp_path: Path) -> None:
+        # The volume's own directory and that of the run are all it can hold.
+        options = ["-t", "tmpfs", "-o", "nr_inodes=2", "tmpfs"]
+        subprocess.run(["mount", *options, str(tmp_path)], check=True)
+        try:
+            with pytest.raises(SessionError, match="No space left on device"):
+                RunDirectory(tmp_path)
+            assert list(tmp_path.iterdir()) == []
+        finally:
+            subprocess.run(["umount", str(tmp_path)], check=True)
 
     def test_an_unusable_place(self, tmp_path: Path) -> None:
         (tmp_path / "file").touch()

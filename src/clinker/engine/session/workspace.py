@@ -46,7 +46,11 @@ class RunDirectory:
 def _locked(directory: Path) -> int:
     """The lock of a directory. It gets its name when it is held, so that no one takes it before."""
     unnamed = directory / "unlocked"
-    lock = os.open(unnamed, os.O_CREAT | os.O_RDWR, 0o600)
+    try:
+        lock = os.open(unnamed, os.O_CREAT | os.O_RDWR, 0o600)
+    except OSError:  # no room for another file
+        directory.rmdir()
+        raise
     fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
     unnamed.rename(directory / _LOCK)
     return lock
