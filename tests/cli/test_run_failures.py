@@ -78,13 +78,13 @@ LOST = "ExecutorLostFailure (executor 1 exited caused by one of the running task
         ),
         (
             PySparkException("[PARSE_SYNTAX_ERROR] Syntax error\n\nJVM stacktrace:\n\tat x"),
-            1,
+            4,
             "Spark failed: [PARSE_SYNTAX_ERROR] Syntax error",
             [],
         ),
         (
             Py4JError("An error occurred while calling o46.select.\n: java.lang.Error: no\n\tat x"),
-            1,
+            4,
             "Spark failed: java.lang.Error: no",
             [],
         ),

@@ -144,7 +144,7 @@ def _other_failure(text: str, problem: Exception) -> RunError:
     first = next((line for line in text.splitlines() if line.strip()), type(problem).__name__)
     cut = first if len(first) <= _LONGEST else first[: _LONGEST - 1] + "…"
     help = "run again with --log-level debug for the details"
-    return RunError(f"Spark failed: {printable(cut)}", Exit.CONFIGURATION, help=help)
+    return RunError(f"Spark failed: {printable(cut)}", Exit.IO, help=help)
 
 
 def _text(problem: Exception) -> str:
