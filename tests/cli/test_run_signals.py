@@ -206,7 +206,7 @@ def remote() -> Iterator[str]:
 
 
 def test_whole_runs_whose_files_are_in_place(tmp_path: Path, remote: str) -> None:
-    ended = []
+    ended: list[tuple[int, str]] = []
     numbers = [signal.SIGINT, signal.SIGTERM, signal.SIGHUP]
     for delay in (0.02, 0.05, 0.1, 0.15, 0.2, 0.3):
         place = tmp_path / str(delay)
