@@ -7,9 +7,11 @@ aside for the dead-letter file.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 from pyspark.sql import DataFrame
@@ -70,12 +72,15 @@ def split_off_rejects(table: pa.Table) -> tuple[pa.Table, list[str]]:
 
 def by_file(table: pa.Table) -> Iterator[tuple[FileKey, pa.Table]]:
     """The records of each input file, and those that come from none as `ONE_FILE`."""
-    sources = pc.fill_null(table.column(SOURCE), ONE_FILE[0])
-    files = pc.shift_right(pc.fill_null(table.column(POSITION), -1), FILE_SHIFT)
-    keys = pa.table({"source": sources, "file": files})
-    for key in keys.group_by(["source", "file"], use_threads=False).aggregate([]).to_pylist():
-        same = pc.and_(pc.equal(sources, key["source"]), pc.equal(files, key["file"]))
-        yield (key["source"], key["file"]), table.filter(same)
+    sources = np.asarray(table.column(SOURCE).fill_null(ONE_FILE[0]))
+    files = np.asarray(table.column(POSITION).fill_null(-1)) >> FILE_SHIFT
+    order = np.lexsort((files, sources))
+    sources, files, ordered = sources[order], files[order], table.take(order)
+    is_next = (np.diff(sources) != 0) | (np.diff(files) != 0)
+    borders = (np.flatnonzero(is_next) + 1).tolist()
+    for begin, end in pairwise([0, *borders, len(table)]):
+        if end > begin:
+            yield (int(sources[begin]), int(files[begin])), ordered.slice(begin, end - begin)
 
 
 def collect_here(table: pa.Table, spec: WriteSpec, *, per_file: bool) -> Collected:
