@@ -16,6 +16,7 @@ from hypothesis import strategies as st
 from clinker.cxl.tagged import encode
 from clinker.cxl.values import MAX_INT, MIN_INT, WrittenFloat
 from clinker.formats import json_documents, json_reader, json_records, json_survey
+from clinker.formats.json_numbers import Spelling, spelling
 from clinker.formats.reading import (
     ArrayPath,
     FormatError,
@@ -636,3 +637,17 @@ def test_records_are_looked_up(
     found = origins_of(spec, replace(inventory, splits=tuple(splits)), every)
     expected = [{"a": {"c": 2}, "n": 1.5, "a.b": "1"}, {}, {"n": "x", "a.b": 3}]
     assert found == expected[every - 1 :: every]
+
+
+# Speed
+
+
+@pytest.mark.parametrize("text", ['"P-0"', '"1234567890123456789012"', '"a-0,b"'])
+def test_what_only_looks_like_an_odd_number_is_read_at_full_speed(text: str) -> None:
+    assert spelling(b'{"a":%s,"b":[1,-5]}' % text.encode()) is Spelling.PLAIN
+
+
+@pytest.mark.parametrize("text", ["-0", " -0 ", "[-0]", "1234567890123456789012"])
+def test_odd_numbers_are_seen_wherever_they_stand(text: str) -> None:
+    for written in (text, f'{{"a":{text}}}', f"[1,{text},2]", f"[1, {text}\n]"):
+        assert spelling(written.encode()) is Spelling.ODD_INTS

@@ -39,6 +39,19 @@ _SMALL_FRACTION = 4
 """From so many zeros behind the point on, a Float is written with an exponent."""
 
 
+def _table(characters: bytes) -> Mask:
+    """Which characters are among these."""
+    table = np.zeros(256, np.bool_)
+    table[list(characters)] = True
+    return table
+
+
+# The last one is what stands around a text, too. Inside of quotes all this may stand as well, but
+# seldom does.
+_STANDS_BEFORE = _table(b":,[\t\n\r ")
+_STANDS_BEHIND = _table(b",]}\t\n\r ")
+
+
 class Spelling(enum.Enum):
     """How the numbers of a text are written."""
 
@@ -124,13 +137,11 @@ class _Look:
         return cls(codes, is_digit(codes))
 
     def has_minus_zero(self) -> bool:
-        """A `-0` behind which the number ends."""
+        """A `-0` that is all of a number."""
         codes = self.codes
         places = np.flatnonzero(codes[:-2] == _MINUS)
         places = places[codes[places + 1] == _ZERO]
-        behind = codes[places + 2]
-        goes_on = is_digit(behind) | (behind == _POINT) | (behind | _LOWER_CASE == _EXPONENT)
-        return not goes_on.all()
+        return bool((_STANDS_BEFORE[codes[places - 1]] & _STANDS_BEHIND[codes[places + 2]]).any())
 
     def has_exponent(self) -> bool:
         is_exponent = self.codes[1:] | _LOWER_CASE == _EXPONENT
@@ -155,10 +166,16 @@ class _Look:
         return False
 
     def has_long_int(self) -> bool:
-        return bool(len(long_runs(self.is_digit, _LONG_INT)))
+        return self._begins_number(long_runs(self.is_digit, _LONG_INT))
 
     def has_long_number(self) -> bool:
-        return bool(len(long_runs(self.is_digit | (self.codes == _POINT), _LONG_NUMBER)))
+        is_part = self.is_digit | (self.codes == _POINT)
+        return self._begins_number(long_runs(is_part, _LONG_NUMBER))
+
+    def _begins_number(self, places: Places) -> bool:
+        """Whether a number can begin in one of these places."""
+        before = self.codes[places - 1]
+        return bool((_STANDS_BEFORE[before] | (before == _MINUS)).any())
 
 
 def is_digit(codes: Codes) -> Mask:

@@ -12,7 +12,7 @@ import orjson
 from clinker.formats.encodings import opened, text_start
 from clinker.formats.json_documents import ArraySurvey
 from clinker.formats.json_members import MemberGuess
-from clinker.formats.json_numbers import MALFORMED, loads
+from clinker.formats.json_numbers import LOADS, MALFORMED, spelling
 from clinker.formats.json_records import (
     Unfolding,
     WholeRecords,
@@ -98,7 +98,9 @@ class _Guesses:
     def look(self, text: bytes) -> None:
         if not self._guesses:
             return
-        for line in text.split(b"\n", _GUESSED_LINES)[:_GUESSED_LINES]:
+        lines = text.split(b"\n", _GUESSED_LINES)[:_GUESSED_LINES]
+        loads = LOADS[spelling(b"\n".join(lines))]
+        for line in lines:
             try:
                 record = loads(line)
             except MALFORMED:  # a blank line, or for the reader to complain about
