@@ -179,6 +179,8 @@ def lines_of(case: Case) -> list[_Line]:
     """What the file holds; `_Malformed` if it has to be refused, `_Doubtful` if it may be."""
     content = case.content.removeprefix(MARK.encode())
     if case.form == "ndjson":
+        if not case.told and _is_document(content):
+            raise _Doubtful
         return [_line(line) for line in content.split(b"\n") if line.strip(b" \t\r")]
     text = _decoded(content)
     if not text.strip(" \t\r\n"):
@@ -192,6 +194,15 @@ def lines_of(case: Case) -> list[_Line]:
     if not isinstance(document, list) or not all(isinstance(item, dict) for item in document):
         raise _Doubtful
     return [_Line(item) for item in document]
+
+
+def _is_document(content: bytes) -> bool:
+    """Whether a line break that got into a record leaves one JSON value on several lines."""
+    try:
+        json.loads(content)
+    except ValueError:
+        return False
+    return b"\n" in content.strip()
 
 
 def _decoded(content: bytes) -> str:
