@@ -77,7 +77,7 @@ def failure(problem: Exception, settings: SessionSettings, jvm: Jvm | None = Non
     text = _text(problem)
     unreadable = format_error(text)
     if unreadable:
-        return RunError(printable(str(unreadable)), Exit.IO, help=unreadable.help)
+        return RunError(str(unreadable), Exit.IO, help=unreadable.help)
     text = hide_secrets(_CALLED.sub("", text), settings)
     if ours := _OURS.findall(text):
         return RunError(ours[-1], Exit.IO)

@@ -12,7 +12,6 @@ import pyarrow as pa
 from clinker.config.formats import CsvReading, JsonReading
 from clinker.config.nodes import SourceNode
 from clinker.config.nodes.source import CsvSource, JsonSource, SourceConfig
-from clinker.cxl.failure import printable
 from clinker.engine.report import Exit, Identity, RunError
 from clinker.engine.stages import Demand, Stage, Stages
 from clinker.formats.reading import (
@@ -143,7 +142,7 @@ def _open(
         task_bytes = plan.pipeline.pipeline.concurrency.chunk_size or _task_bytes(files)
         inventory = take_inventory(spec, files, _split_bytes(task_bytes))
     except FormatError as problem:
-        raise RunError(printable(str(problem)), Exit.IO, help=problem.help) from problem
+        raise RunError(str(problem), Exit.IO, help=problem.help) from problem
     inventory = replace(inventory, task_bytes=task_bytes)
     preview = plan.options.preview
     opened = SourceInput(

@@ -167,7 +167,7 @@ class _Run:
                 staged, rejected = self._computed_with_care(session.spark)
                 return self._published(session, memory, staged, rejected)
         except FormatError as problem:
-            raise RunError(printable(str(problem)), Exit.IO, help=problem.help) from problem
+            raise RunError(str(problem), Exit.IO, help=problem.help) from problem
         except WriteError as problem:
             raise RunError(printable(str(problem)), Exit.IO) from problem
 

@@ -9,6 +9,7 @@ from typing import Literal, TypeAlias
 
 import pyarrow as pa
 
+from clinker.cxl.failure import printable
 from clinker.cxl.strftime import Pattern
 from clinker.cxl.types import SCHEMA_TYPES, Kind, Type
 from clinker.frozen import frozen
@@ -38,8 +39,7 @@ class FormatError(Exception):
         self.help = help
 
     def __str__(self) -> str:
-        path = "".join(c if c.isprintable() else repr(c)[1:-1] for c in self.path)
-        return f"{path}: {self.message}"
+        return printable(f"{self.path}: {self.message}")
 
     def __reduce__(self) -> tuple[type[FormatError], tuple[str, str, str | None]]:
         return FormatError, (self.message, self.path, self.help)
