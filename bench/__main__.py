@@ -139,8 +139,8 @@ def warm(
 def warm_jobs(
     workload: Workload, data: Path, folder: Path, session: object
 ) -> dict[str, Callable[[], object]]:
-    from clinker.engine.observer import Quiet
-    from clinker.engine.run import run_in
+    from clinker.engine.run.observer import Quiet
+    from clinker.engine.run.run import run_in
     from clinker.engine.session.session import Session
     from clinker.plan.compile import compile_pipeline
     from clinker.plan.options import Options

@@ -8,8 +8,8 @@ from itertools import count
 from pathlib import Path
 from random import Random
 
-from clinker.formats.publication import Publication, Target
-from clinker.formats.recovery import recover
+from clinker.formats.files.publication import Publication, Target
+from clinker.formats.files.recovery import recover
 from faults.dying import killed_at
 from faults.verdict import Verdict, judged
 
@@ -47,21 +47,21 @@ def prepare(place: Path) -> None:
 def publish(place: Path) -> None:
     """Write, replace and remove files in several directories, some of them new."""
     with Publication(RUN) as publication:
-        _stage(publication, Target(path=place / "out/a.csv", if_exists="overwrite"), b"new a\n")
+        _prepare(publication, Target(path=place / "out/a.csv", if_exists="overwrite"), b"new a\n")
         target = Target(path=place / "out/b.csv", if_exists="overwrite", meta={})
-        _stage(publication, target, b"new b\n")
+        _prepare(publication, target, b"new b\n")
         target = Target(path=place / "other/c.csv", if_exists="unique_suffix")
-        _stage(publication, target, b"new c\n")
-        _stage(publication, Target(path=place / "made/deep/d.csv"), b"new d\n")
-        _stage(publication, Target(path=place / "made/e.csv"), b"new e\n")
+        _prepare(publication, target, b"new c\n")
+        _prepare(publication, Target(path=place / "made/deep/d.csv"), b"new d\n")
+        _prepare(publication, Target(path=place / "made/e.csv"), b"new e\n")
         parts = publication.parts_directory(Target(path=place / "out/a.csv"))
         (parts / "part-1").write_bytes(b"part")
         publication.remove(place / "letters/rejected.csv")
         publication.commit()
 
 
-def _stage(publication: Publication, target: Target, content: bytes) -> None:
-    with publication.stage(target) as file:
+def _prepare(publication: Publication, target: Target, content: bytes) -> None:
+    with publication.prepare(target) as file:
         file.write(content)
 
 

@@ -10,9 +10,10 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from clinker.cxl.tagged import decode
+from clinker.cxl.run.tagged import decode
 from clinker.cxl.types import SCHEMA_TYPES
-from clinker.formats import csv_cells, encodings
+from clinker.formats.common import encodings
+from clinker.formats.csv import cells as csv_cells
 from clinker.formats.reading import (
     Column,
     CsvDialect,

@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Literal
 
-from clinker.cxl.tagged import decode
+from clinker.cxl.run.tagged import decode
 from clinker.cxl.types import ANY
 from clinker.formats.reading import (
     Column,

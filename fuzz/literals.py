@@ -14,13 +14,13 @@ from tests.engine.expressions.running import (
     on_spark,
 )
 
-from clinker.cxl import typed
 from clinker.cxl.builtins import METHODS
 from clinker.cxl.builtins.declare import ClosureParam, Method, Param
-from clinker.cxl.evaluate import Record
-from clinker.cxl.parser import parse_expression
-from clinker.cxl.resolve import Context, Row
-from clinker.cxl.typecheck import check_expression
+from clinker.cxl.check import typed
+from clinker.cxl.check.resolve import Context, Row
+from clinker.cxl.check.typecheck import check_expression
+from clinker.cxl.run.evaluate import Record
+from clinker.cxl.syntax.parser import parse_expression
 from clinker.cxl.types import ANY, BOOL, DATE, DATETIME, FLOAT, INT, STRING, Kind, Type
 from clinker.diagnostics import Source
 from clinker.diagnostics.render import render_text

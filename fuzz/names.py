@@ -15,10 +15,10 @@ from pathlib import Path
 from typing import Any
 
 from clinker.diagnostics.render import render_text
-from clinker.engine.native import native_sql
-from clinker.engine.observer import Quiet
-from clinker.engine.report import RunError
-from clinker.engine.run import run_in
+from clinker.engine.report.facts import RunError
+from clinker.engine.report.native import native_sql
+from clinker.engine.run.observer import Quiet
+from clinker.engine.run.run import run_in
 from clinker.engine.session.session import Session
 from clinker.plan.compile import Plan, compile_pipeline
 from clinker.plan.explain import explain

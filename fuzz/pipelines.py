@@ -8,7 +8,7 @@ from functools import cache
 from pathlib import Path
 
 from clinker.diagnostics.render import render_text
-from clinker.engine.native import native_sql
+from clinker.engine.report.native import native_sql
 from clinker.plan.compile import compile_pipeline
 from clinker.plan.explain import explain
 from clinker.plan.options import Options

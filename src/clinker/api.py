@@ -14,13 +14,13 @@ from clinker.diagnostics import Diagnostic, errors
 from clinker.diagnostics.render import render_text
 from clinker.diagnostics.suggest import did_you_mean
 from clinker.plan import compile as compilation
+from clinker.plan.nodes.planned import PlannedRoute
 from clinker.plan.options import Options
-from clinker.plan.planned import PlannedRoute
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
-    from clinker.engine.report import RunReport
+    from clinker.engine.report.facts import RunReport
 
 _FORMS = ("text", "json", "dot", "sql")
 
@@ -45,9 +45,9 @@ class Plan:
 
         Without a session of yours it runs in one of its own, on this machine.
         """
-        from clinker.engine.failures import check_memory
-        from clinker.engine.observer import Quiet
-        from clinker.engine.run import run, run_in
+        from clinker.engine.run.failures import check_memory
+        from clinker.engine.run.observer import Quiet
+        from clinker.engine.run.run import run, run_in
         from clinker.engine.session import SessionSettings, adopt
 
         if spark is not None:
@@ -67,7 +67,7 @@ class Plan:
         Of an output, those that it writes. Rejected records are not in it. Nothing is read before
         you ask for results.
         """
-        from clinker.engine.run import node_frame
+        from clinker.engine.run.run import node_frame
 
         known = _places(self._plan)
         if node not in known:
@@ -77,7 +77,7 @@ class Plan:
 
     def explain(self, form: str = "text") -> str:
         """The execution plan, as `clinker run --explain` shows it."""
-        from clinker.engine.native import native_sql
+        from clinker.engine.report.native import native_sql
         from clinker.plan.explain import explain
 
         if form not in _FORMS:

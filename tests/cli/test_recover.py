@@ -8,7 +8,7 @@ import pytest
 from faults.commits import BEFORE, RUN, content, half_committed
 
 from clinker.cli.clinker import main
-from clinker.formats.marks import mark_in
+from clinker.formats.files.marks import mark_in
 
 PIPELINE = """
 pipeline: { name: p }

@@ -8,8 +8,8 @@ import pytest
 from py4j.protocol import Py4JError, Py4JNetworkError  # type: ignore[import-untyped]
 from pyspark.errors import PySparkException
 
-from clinker.engine.failures import engine_errors
-from clinker.engine.report import RunError
+from clinker.engine.report.facts import RunError
+from clinker.engine.run.failures import engine_errors
 from clinker.engine.session.settings import SessionSettings
 
 TASK_FAILURE = """\

@@ -10,8 +10,8 @@ import pytest
 
 from clinker.cli.progress import watching
 from clinker.cli.signals import Interruption
-from clinker.cxl.ast import TraceLevel
-from clinker.engine.report import identify
+from clinker.cxl.syntax.ast import TraceLevel
+from clinker.engine.report.facts import identify
 
 _TIME = re.compile(r"^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z ", re.MULTILINE)
 
@@ -32,12 +32,12 @@ def shown(
     """What a small run shows."""
     with watching(threshold, Interruption(), quiet=quiet, stream=stream) as log:
         log.began(identify("daily"))
-        log.stage_started("reading orders", 200_000)
+        log.step_started("reading orders", 200_000)
         log.advanced(100_000)
         log.logged(TraceLevel.DEBUG, "details")
         log.logged(TraceLevel.INFO, "Processed record", "process", {"id": 5, "price": 2.0})
         log.warned("three\nlines\x1b[2J")
-        log.stage_started("writing")
+        log.step_started("writing")
     return stream.getvalue()
 
 
@@ -79,7 +79,7 @@ def test_a_terminal_shows_how_far_the_run_is(monkeypatch: pytest.MonkeyPatch) ->
     monkeypatch.setenv("COLUMNS", "120")
     terminal = Terminal()
     with watching(TraceLevel.INFO, Interruption(), quiet=False, stream=terminal) as log:
-        log.stage_started("reading orders", 200_000)
+        log.step_started("reading orders", 200_000)
         log.advanced(100_000)
         shown_in_time = time.monotonic() + 5
         while "100,000 of" not in terminal.getvalue() and time.monotonic() < shown_in_time:

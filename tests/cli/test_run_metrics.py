@@ -11,8 +11,14 @@ from pathlib import Path
 import pytest
 
 from clinker.cli.clinker import main
-from clinker.engine.metrics import execution_mode, metrics, spool_directory, write_metrics
-from clinker.engine.report import Counts, DeadLetterFile, OutputReport, RunReport, SourceReport
+from clinker.engine.report.as_metrics import execution_mode, metrics, spool_directory, write_metrics
+from clinker.engine.report.facts import (
+    Counts,
+    DeadLetterFile,
+    OutputReport,
+    RunReport,
+    SourceReport,
+)
 from clinker.plan.compile import Plan, compile_pipeline
 from clinker.plan.options import Options
 

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from clinker.cli.run_report import preview_content, preview_summary, report_as_json, summary
-from clinker.engine.report import (
+from clinker.engine.report.facts import (
     Counts,
     DeadLetterFile,
     OutputReport,

@@ -8,8 +8,8 @@ from typing import Any, TypeVar
 
 from hypothesis import strategies as st
 
-from clinker.cxl import ast, parser
-from clinker.cxl.lexer import KEYWORDS
+from clinker.cxl.syntax import ast, parser
+from clinker.cxl.syntax.lexer import KEYWORDS
 from clinker.cxl.values import MAX_INT
 from clinker.diagnostics import Span
 

@@ -6,17 +6,17 @@ import json
 from collections.abc import Mapping, Sequence
 
 from clinker.cli.inputs import as_json
-from clinker.cxl.evaluate import Record, RowProgram, Surroundings
+from clinker.cxl.check.resolve import Context, ProgramKind, Row, WindowContext
+from clinker.cxl.check.typecheck import check
+from clinker.cxl.check.typed import Program
 from clinker.cxl.failure import Failure
-from clinker.cxl.grouping import GroupProgram
-from clinker.cxl.parser import parse
-from clinker.cxl.resolve import Context, ProgramKind, Row, WindowContext
-from clinker.cxl.typecheck import check
-from clinker.cxl.typed import Program
+from clinker.cxl.run.evaluate import Record, RowProgram, Surroundings
+from clinker.cxl.run.grouping import GroupProgram
+from clinker.cxl.run.window_spec import SortKey, WindowSpec
+from clinker.cxl.run.windowing import WindowProgram
+from clinker.cxl.syntax.parser import parse
 from clinker.cxl.types import ANY, Type
 from clinker.cxl.values import Value
-from clinker.cxl.window_spec import SortKey, WindowSpec
-from clinker.cxl.windowing import WindowProgram
 from clinker.diagnostics import Source
 from clinker.diagnostics.render import render_text
 

@@ -19,20 +19,21 @@ import pytest
 from hypothesis import HealthCheck, assume, example, given, settings
 from hypothesis import strategies as st
 
-from clinker.cxl import evaluate, grouping, typed, windowing
-from clinker.cxl.ast import TraceLevel
 from clinker.cxl.builtins import AGGREGATES, WINDOW_FUNCTIONS
 from clinker.cxl.builtins.declare import ClosureParam, Method
-from clinker.cxl.evaluate import Emitted, Frame, Outcome, RowProgram, Surroundings
+from clinker.cxl.check import typed
+from clinker.cxl.check.resolve import Context, ProgramKind, Row, WindowContext
+from clinker.cxl.check.typecheck import check
 from clinker.cxl.failure import Failure, FailureKind
-from clinker.cxl.grouping import Grouped, GroupProgram
-from clinker.cxl.parser import parse
-from clinker.cxl.resolve import Context, ProgramKind, Row, WindowContext
-from clinker.cxl.typecheck import check
+from clinker.cxl.run import evaluate, grouping, windowing
+from clinker.cxl.run.evaluate import Emitted, Frame, Outcome, RowProgram, Surroundings
+from clinker.cxl.run.grouping import Grouped, GroupProgram
+from clinker.cxl.run.window_spec import FrameSpec, FrameUnit, SortKey, WindowSpec
+from clinker.cxl.run.windowing import WindowProgram
+from clinker.cxl.syntax.ast import TraceLevel
+from clinker.cxl.syntax.parser import parse
 from clinker.cxl.types import ANY, BOOL, FLOAT, INT, NUMERIC, STRING, Kind, Type
 from clinker.cxl.values import MAX_INT, MIN_INT, Value, identity, kind_of, midnight
-from clinker.cxl.window_spec import FrameSpec, FrameUnit, SortKey, WindowSpec
-from clinker.cxl.windowing import WindowProgram
 from clinker.diagnostics import Source
 from tests.cxl import typed_programs as tp
 

@@ -18,10 +18,10 @@ from hypothesis import strategies as st
 
 from clinker.cli import cxl
 from clinker.cxl.builtins import AGGREGATES, METHODS, WINDOW_FUNCTIONS
-from clinker.cxl.lexer import KEYWORDS, MAX_SOURCE_BYTES
-from clinker.cxl.parser import NAMESPACES, parse
-from clinker.cxl.resolve import OPEN_ROW, Context, ProgramKind, WindowContext
-from clinker.cxl.typecheck import check
+from clinker.cxl.check.resolve import OPEN_ROW, Context, ProgramKind, WindowContext
+from clinker.cxl.check.typecheck import check
+from clinker.cxl.syntax.lexer import KEYWORDS, MAX_SOURCE_BYTES
+from clinker.cxl.syntax.parser import NAMESPACES, parse
 from clinker.diagnostics import Source
 from tests.cxl import typed_programs as tp
 

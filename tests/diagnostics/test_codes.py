@@ -23,12 +23,12 @@ from clinker.config import (
     load_schema_file,
     load_workspace,
 )
-from clinker.cxl.evaluate import RowProgram, Surroundings
+from clinker.cxl.check.modules import ModuleLibrary
+from clinker.cxl.check.resolve import Context, Row
+from clinker.cxl.check.typecheck import check
 from clinker.cxl.failure import Failure
-from clinker.cxl.modules import ModuleLibrary
-from clinker.cxl.parser import parse
-from clinker.cxl.resolve import Context, Row
-from clinker.cxl.typecheck import check
+from clinker.cxl.run.evaluate import RowProgram, Surroundings
+from clinker.cxl.syntax.parser import parse
 from clinker.cxl.types import ANY
 from clinker.diagnostics import Diagnostic, Label, Severity, Source
 from clinker.diagnostics.codes import (

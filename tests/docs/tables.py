@@ -18,16 +18,16 @@ from textwrap import indent
 from clinker.config.load import load_pipeline
 from clinker.config.nodes import AggregateNode, TransformNode
 from clinker.config.window import AnalyticWindow, Extent
-from clinker.cxl.evaluate import Outcome, Surroundings
-from clinker.cxl.grouping import GroupProgram
-from clinker.cxl.parser import parse
-from clinker.cxl.resolve import Context, ProgramKind, Row, WindowContext
-from clinker.cxl.typecheck import check
-from clinker.cxl.typed import Program
+from clinker.cxl.check.resolve import Context, ProgramKind, Row, WindowContext
+from clinker.cxl.check.typecheck import check
+from clinker.cxl.check.typed import Program
+from clinker.cxl.run.evaluate import Outcome, Surroundings
+from clinker.cxl.run.grouping import GroupProgram
+from clinker.cxl.run.window_spec import FrameSpec, FrameUnit, SortKey, WindowSpec
+from clinker.cxl.run.windowing import WindowProgram
+from clinker.cxl.syntax.parser import parse
 from clinker.cxl.types import DATE, FLOAT, INT, STRING, Type, unify
 from clinker.cxl.values import Value, text_of
-from clinker.cxl.window_spec import FrameSpec, FrameUnit, SortKey, WindowSpec
-from clinker.cxl.windowing import WindowProgram
 from clinker.diagnostics import Diagnostic, Source
 from clinker.diagnostics.render import render_text
 from tests.docs.pages import Block, blocks

@@ -44,8 +44,8 @@ from clinker.cxl.types import SCHEMA_TYPES
 from clinker.diagnostics import Diagnostic
 from clinker.diagnostics.render import render_text
 from clinker.plan.compile import DEFAULT_RULES_PATH, Compiled, compile_pipeline
+from clinker.plan.files.paths import known_values, render
 from clinker.plan.options import Options
-from clinker.plan.paths import known_values, render
 from tests.docs.pages import DOCS, Block, blocks_of
 
 NAMES = "overview sources transforms aggregates routes-and-merges combines outputs".split()

@@ -40,7 +40,7 @@ from clinker.config.variables import RESERVED, Declaration, Variable, Variables
 from clinker.diagnostics import Diagnostic, codes
 from clinker.diagnostics.render import render_text
 from clinker.plan.compile import compile_pipeline
-from clinker.plan.compositions import MAX_DEPTH, MAX_NODES
+from clinker.plan.graph.compositions import MAX_DEPTH, MAX_NODES
 from clinker.plan.options import Options
 from tests.docs import generate_codes
 from tests.docs.console import commands

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from pyspark.sql import SparkSession
 
-from clinker.engine import inputs
+from clinker.engine.reading import inputs
 from clinker.engine.session.session import Session
 
 from .whole_runs import Workplace

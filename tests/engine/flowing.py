@@ -12,19 +12,19 @@ import pyarrow as pa
 from pyspark.sql import SparkSession
 from pyspark.sql.types import IntegerType, LongType, StructField, StructType
 
-from clinker.cxl.evaluate import Record
+from clinker.cxl.run.evaluate import Record
 from clinker.cxl.types import INT
 from clinker.cxl.values import Value
 from clinker.diagnostics.render import render_text
-from clinker.engine.building import Building
 from clinker.engine.expressions import representation
 from clinker.engine.expressions.arrow_value import from_values, to_values
 from clinker.engine.expressions.frames import spark_type
-from clinker.engine.flow import POSITION, REJECT, SOURCE, Flow
-from clinker.engine.observer import Quiet
-from clinker.engine.report import identify
-from clinker.engine.stages import Demand, Reason, Stages
-from clinker.engine.system import SystemValues
+from clinker.engine.flow.building import Building
+from clinker.engine.flow.flow import POSITION, REJECT, SOURCE, Flow
+from clinker.engine.rejects.sites import Demand, Reason, Sites
+from clinker.engine.report.facts import identify
+from clinker.engine.run.observer import Quiet
+from clinker.engine.run.system import SystemValues
 from clinker.plan.compile import Plan, compile_pipeline
 from clinker.plan.options import Options
 
@@ -41,7 +41,7 @@ def building(spark: SparkSession, plan: Plan, demands: Set[Demand] = frozenset()
     sources = [unit.name for unit in plan.graph if unit.kind == "source"]
     files = {name: [f"{name}.csv"] for name in sources}
     system = SystemValues(plan, identify(None), files, lambda _: 0)
-    return Building(plan, spark, system, Stages(), Quiet(), demands)
+    return Building(plan, spark, system, Sites(), Quiet(), demands)
 
 
 def source_flow(building: Building, name: str, records: Sequence[Record]) -> Flow:
@@ -99,12 +99,12 @@ def collected(building: Building, flow: Flow) -> Collected:
     for at, reject in enumerate(rejects):
         if reject is None:
             records.append({name: values[at] for name, values in columns.items()})
-        elif reject["stage"] in set(Demand):
-            demands.add(Demand(int(reject["stage"])))
+        elif reject["site"] in set(Demand):
+            demands.add(Demand(int(reject["site"])))
         else:
-            number, row = int(reject["stage"]), positions[at]
+            number, row = int(reject["site"]), positions[at]
             assert row is None or isinstance(row, int)
-            reason = building.stages.reason(number, str(reject["inputs"]))
-            stage = building.stages[number].node
+            reason = building.sites.reason(number, str(reject["inputs"]))
+            stage = building.sites[number].node
             rejected.append(Rejection(row, stage, reason))
     return Collected(records, rejected, demands)

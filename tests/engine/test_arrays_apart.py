@@ -8,8 +8,9 @@ from typing import Any
 
 import pytest
 
-from clinker.engine import inputs, run
-from clinker.engine.stages import Demand
+from clinker.engine.reading import inputs
+from clinker.engine.rejects.sites import Demand
+from clinker.engine.run import run
 from tests.engine.whole_runs import Ran, Workplace
 
 Records = list[dict[str, Any]]

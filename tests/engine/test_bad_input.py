@@ -15,9 +15,9 @@ from textwrap import dedent
 import pytest
 from pyspark.errors import PySparkException
 
-from clinker.engine import run
-from clinker.engine.observer import Quiet
-from clinker.engine.report import RunError
+from clinker.engine.report.facts import RunError
+from clinker.engine.run import run
+from clinker.engine.run.observer import Quiet
 from clinker.engine.session import SessionSettings
 from clinker.plan.compile import compile_pipeline
 from clinker.plan.options import Options

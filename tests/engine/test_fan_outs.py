@@ -16,16 +16,14 @@ from hypothesis import strategies as st
 from pyspark.sql import DataFrame, SparkSession
 
 from clinker.config.nodes import TransformNode
-from clinker.cxl.evaluate import DEFAULT_MAX_EXPANSION, Record, RowProgram, Surroundings
+from clinker.cxl.check.resolve import Context, Row
+from clinker.cxl.check.typecheck import check
 from clinker.cxl.failure import Failure
-from clinker.cxl.parser import parse
-from clinker.cxl.resolve import Context, Row
-from clinker.cxl.typecheck import check
+from clinker.cxl.run.evaluate import DEFAULT_MAX_EXPANSION, Record, RowProgram, Surroundings
+from clinker.cxl.syntax.parser import parse
 from clinker.cxl.types import ANY, ARRAY, INT, MAP, STRING, Type, array_of
 from clinker.cxl.values import Value
 from clinker.diagnostics import Source
-from clinker.engine.building import computed
-from clinker.engine.explaining import nan_reason
 from clinker.engine.expressions import (
     TAGGED,
     Compiler,
@@ -34,12 +32,14 @@ from clinker.engine.expressions import (
     convert,
     representation,
 )
-from clinker.engine.flow import POSITION, REJECT, Flow, quoted
-from clinker.engine.rejecting import NO_REJECT
-from clinker.engine.stages import Demand, Reason, reason_of
-from clinker.engine.transforms import transform
+from clinker.engine.flow.building import computed
+from clinker.engine.flow.flow import POSITION, REJECT, Flow, quoted
+from clinker.engine.nodes.transform import transform
+from clinker.engine.rejects.explaining import nan_reason
+from clinker.engine.rejects.mark import NO_REJECT
+from clinker.engine.rejects.sites import Demand, Reason, reason_of
 from clinker.plan.compile import Plan
-from clinker.plan.planned import PlannedTransform
+from clinker.plan.nodes.planned import PlannedTransform
 from tests.cxl import typed_programs as tp
 from tests.engine.expressions.running import NamedColumns, fingerprint
 from tests.engine.expressions.test_agreement import drawn

@@ -6,7 +6,7 @@ import shutil
 
 from faults.commits import BEFORE, RUN, content, half_committed
 
-from clinker.formats.marks import mark_in
+from clinker.formats.files.marks import mark_in
 from clinker.plan.options import Preview
 
 from .whole_runs import Workplace

@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from clinker.engine import inputs
-from clinker.engine.observer import Quiet
-from clinker.engine.run import run_in
+from clinker.engine.reading import inputs
+from clinker.engine.run.observer import Quiet
+from clinker.engine.run.run import run_in
 from clinker.engine.session.session import Session
 from clinker.plan.compile import compile_pipeline
 from clinker.plan.options import Options

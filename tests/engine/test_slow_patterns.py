@@ -9,7 +9,7 @@ from textwrap import dedent
 
 import pytest
 
-from clinker.engine.native import native_sql
+from clinker.engine.report.native import native_sql
 from clinker.plan.compile import compile_pipeline
 from clinker.plan.explain import explain
 from clinker.plan.options import Options

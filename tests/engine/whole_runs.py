@@ -8,12 +8,12 @@ from pathlib import Path
 from textwrap import dedent
 from typing import Any
 
-from clinker.cxl.ast import TraceLevel
+from clinker.cxl.syntax.ast import TraceLevel
 from clinker.cxl.values import Value
 from clinker.diagnostics.render import render_text
-from clinker.engine.observer import Quiet
-from clinker.engine.report import RunError, RunReport
-from clinker.engine.run import run_in
+from clinker.engine.report.facts import RunError, RunReport
+from clinker.engine.run.observer import Quiet
+from clinker.engine.run.run import run_in
 from clinker.engine.session.session import Session
 from clinker.plan.compile import compile_pipeline
 from clinker.plan.options import Options

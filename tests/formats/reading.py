@@ -6,8 +6,8 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, Literal
 
-from clinker.cxl.strftime import compile_pattern
-from clinker.cxl.tagged import decode
+from clinker.cxl.run.strftime import compile_pattern
+from clinker.cxl.run.tagged import decode
 from clinker.cxl.types import SCHEMA_TYPES, Type
 from clinker.formats.reading import (
     ArrayPath,
@@ -93,7 +93,7 @@ def values(records: Sequence[Record]) -> list[Record]:
 
 def rejection(record: Record) -> Mapping[str, Any]:
     """Why a record was rejected."""
-    assert record["$reject"]["stage"] == 7
+    assert record["$reject"]["site"] == 7
     facts = decode(record["$reject"]["inputs"])
     assert isinstance(facts, dict)
     return facts

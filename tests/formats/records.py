@@ -9,14 +9,14 @@ from typing import Any, TypeAlias
 import pyarrow as pa
 
 from clinker.cxl import types
-from clinker.cxl.tagged import encode
+from clinker.cxl.run.tagged import encode
 from clinker.cxl.types import Kind, Type
 from clinker.cxl.values import Value
-from clinker.formats.assembly import write_document
-from clinker.formats.read_spec import WIDENED
+from clinker.formats.common.read_spec import WIDENED
+from clinker.formats.common.rendering import render_all
+from clinker.formats.common.writing import OutputColumn, WriteSpec, is_tagged
+from clinker.formats.files.assembly import write_document
 from clinker.formats.renderer import renderer
-from clinker.formats.rendering import render_all
-from clinker.formats.writing import OutputColumn, WriteSpec, is_tagged
 
 Columns: TypeAlias = Mapping[str, tuple[Type, Sequence[Value]]]
 

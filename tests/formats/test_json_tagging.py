@@ -9,7 +9,7 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from clinker.cxl.values import WrittenFloat
-from clinker.formats.tagging import Unfit, tagged, tagged_column, tagged_lists
+from clinker.formats.common.tagging import Unfit, tagged, tagged_column, tagged_lists
 
 _TEXT = st.text(max_size=8) | st.text(st.sampled_from('ae19.:,-"\\\\{}[]\n\x01'), max_size=8)
 _SCALAR = (

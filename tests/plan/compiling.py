@@ -9,16 +9,16 @@ from pathlib import Path
 from textwrap import dedent
 
 from clinker.config import Pipeline, load_pipeline
-from clinker.cxl.modules import ModuleLibrary
+from clinker.cxl.check.modules import ModuleLibrary
 from clinker.diagnostics import Diagnostic, in_reading_order
-from clinker.plan.binding import bind
 from clinker.plan.compile import Compiled, compile_pipeline
-from clinker.plan.compositions import Body
-from clinker.plan.graph import CallScope, Graph
+from clinker.plan.graph.compositions import Body
+from clinker.plan.graph.graph import CallScope, Graph
+from clinker.plan.graph.wiring import wire
+from clinker.plan.nodes.binding import bind
+from clinker.plan.nodes.planned import Planned
 from clinker.plan.options import Options
-from clinker.plan.planned import Planned
 from clinker.plan.variables import Registry
-from clinker.plan.wiring import wire
 
 
 def compiled(text: str) -> Compiled:

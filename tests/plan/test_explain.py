@@ -616,7 +616,7 @@ def test_the_sql_form_shows_what_the_engine_gives(tmp_path: Path) -> None:
 
 
 def test_explaining_needs_no_spark() -> None:
-    modules = "clinker.plan.explain, clinker.engine.native"
+    modules = "clinker.plan.explain, clinker.engine.report.native"
     check = f"import sys, {modules}; sys.exit('pyspark' in sys.modules)"
     assert subprocess.run([sys.executable, "-c", check]).returncode == 0
 

@@ -15,8 +15,8 @@ from ruamel.yaml import YAML
 
 from clinker.diagnostics import Diagnostic, errors
 from clinker.plan.compile import Compiled, Plan, compile_pipeline
+from clinker.plan.nodes.planned import PlannedCombine, PlannedRoute
 from clinker.plan.options import Options
-from clinker.plan.planned import PlannedCombine, PlannedRoute
 
 FIXTURES = Path(__file__).parent / "fixtures"
 

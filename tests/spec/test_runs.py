@@ -7,11 +7,11 @@ from pathlib import Path
 
 import pytest
 
-from clinker.engine.observer import Quiet
-from clinker.engine.report import RunError
-from clinker.engine.run import run_in
+from clinker.engine.report.facts import RunError
+from clinker.engine.run.observer import Quiet
+from clinker.engine.run.run import run_in
+from clinker.engine.run.supported import check_supported
 from clinker.engine.session.session import Session
-from clinker.engine.supported import check_supported
 
 from .test_fixtures import GOOD, Fixture, compiled, name_of
 

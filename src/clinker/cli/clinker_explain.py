@@ -29,7 +29,7 @@ def _explain_code(code: str) -> int:
 
 
 def _explain_field(args: Namespace) -> int:
-    from clinker.plan.provenance import UnknownField, explain_field
+    from clinker.plan.graph.parameters import UnknownField, explain_field
 
     compiled = compile_file(args.config, options(args))
     if compiled.plan is None:

@@ -10,9 +10,9 @@ from pathlib import Path
 
 from clinker.cli.clinker_run import compile_file, options
 from clinker.cli.command import CONFIGURATION, IO, OK, CommandError, report
-from clinker.formats.marks import nearest_directory
-from clinker.formats.recovery import recover
-from clinker.plan.paths import with_parents, written_places
+from clinker.formats.files.marks import nearest_directory
+from clinker.formats.files.recovery import recover
+from clinker.plan.files.paths import with_parents, written_places
 
 
 def run(args: Namespace) -> int:

@@ -13,7 +13,7 @@ from clinker.cli.command import CONFIGURATION, IO, OK, USAGE, CommandError, repo
 from clinker.cxl.failure import printable
 from clinker.diagnostics import in_reading_order
 from clinker.plan.compile import Compiled, Plan, compile_pipeline
-from clinker.plan.files import check_inputs
+from clinker.plan.files.discovery import check_inputs
 from clinker.plan.options import Options, Preview
 
 
@@ -39,7 +39,7 @@ def _explain(compiled: Compiled, args: Namespace) -> int:
     failed = report(compiled.diagnostics, args.format, sys.stderr)
     if failed or not compiled.plan:
         return CONFIGURATION
-    from clinker.engine.native import native_sql
+    from clinker.engine.report.native import native_sql
     from clinker.plan.explain import explain
 
     sys.stdout.write(explain(compiled.plan, args.explain, native_sql(compiled.plan)))
@@ -55,8 +55,8 @@ def _check(compiled: Compiled, args: Namespace, spark_conf: Mapping[str, str]) -
     if report(in_reading_order([*compiled.diagnostics, *inputs]), args.format):
         return IO
     from clinker.cli.execution import session_settings
-    from clinker.engine.failures import memory_problem
-    from clinker.engine.supported import unsupported
+    from clinker.engine.run.failures import memory_problem
+    from clinker.engine.run.supported import unsupported
 
     if problem := memory_problem(session_settings(compiled.plan, args, spark_conf, debug=False)):
         report([problem], args.format)

@@ -7,10 +7,10 @@ from pathlib import Path
 
 from clinker.cli.command import report
 from clinker.cli.inputs import read_program, read_schema
-from clinker.cxl.modules import ModuleLibrary, holds_module, module_from
-from clinker.cxl.parser import parse
-from clinker.cxl.resolve import OPEN_ROW, Context
-from clinker.cxl.typecheck import check, check_module
+from clinker.cxl.check.modules import ModuleLibrary, holds_module, module_from
+from clinker.cxl.check.resolve import OPEN_ROW, Context
+from clinker.cxl.check.typecheck import check, check_module
+from clinker.cxl.syntax.parser import parse
 from clinker.diagnostics import Diagnostic, Source
 
 

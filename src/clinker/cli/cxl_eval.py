@@ -17,13 +17,13 @@ from clinker.cli.inputs import (
     read_program,
     read_schema,
 )
-from clinker.cxl.ast import TraceLevel
-from clinker.cxl.evaluate import Dropped, Outcome, Record, RowProgram, Surroundings, utc_now
+from clinker.cxl.check.modules import ModuleLibrary
+from clinker.cxl.check.resolve import Context, Row
+from clinker.cxl.check.typecheck import check
 from clinker.cxl.failure import Failure
-from clinker.cxl.modules import ModuleLibrary
-from clinker.cxl.parser import parse
-from clinker.cxl.resolve import Context, Row
-from clinker.cxl.typecheck import check
+from clinker.cxl.run.evaluate import Dropped, Outcome, Record, RowProgram, Surroundings, utc_now
+from clinker.cxl.syntax.ast import TraceLevel
+from clinker.cxl.syntax.parser import parse
 from clinker.cxl.types import ANY
 from clinker.cxl.values import Value
 from clinker.diagnostics import Source

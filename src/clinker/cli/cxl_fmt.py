@@ -8,8 +8,8 @@ from pathlib import Path
 
 from clinker.cli.command import report
 from clinker.cli.inputs import STANDARD_INPUT, InputError, UsageError, read_program
-from clinker.cxl.format import format_program
-from clinker.cxl.parser import parse
+from clinker.cxl.syntax.format import format_program
+from clinker.cxl.syntax.parser import parse
 
 
 def run(args: Namespace) -> int:

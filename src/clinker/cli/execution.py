@@ -25,17 +25,17 @@ from clinker.cli.run_report import (
 )
 from clinker.cli.signals import Interruption, broken_connections_told
 from clinker.config.nodes import SourceNode
-from clinker.cxl.ast import TraceLevel
+from clinker.cxl.syntax.ast import TraceLevel
 from clinker.diagnostics import Diagnostic, errors, in_reading_order
 from clinker.diagnostics.render import print_diagnostics
-from clinker.engine.failures import check_memory, memory_warning
-from clinker.engine.metrics import metrics, spool_directory, write_metrics
-from clinker.engine.report import Exit, RunError, RunReport, identify
+from clinker.engine.report.as_metrics import metrics, spool_directory, write_metrics
+from clinker.engine.report.facts import Exit, RunError, RunReport, identify
+from clinker.engine.run.failures import check_memory, memory_warning
 from clinker.engine.session import start_jvm
 from clinker.engine.session.secrets import hide_secrets
 from clinker.engine.session.settings import DEFAULT_BATCH, SessionError, SessionSettings
 from clinker.plan.compile import Plan
-from clinker.plan.files import check_inputs, discover
+from clinker.plan.files.discovery import check_inputs, discover
 
 _LITTLE_INPUT = 32 * 2**20
 """Up to so many bytes a run ends before Java's optimizing compiler has paid off."""
@@ -114,7 +114,7 @@ class Execution:
         settings = replace(self._settings, brief=_input_size(self._plan) <= _LITTLE_INPUT)
         # Java starts while Python loads what it needs to use it.
         jvm = start_jvm(settings)
-        from clinker.engine.run import run
+        from clinker.engine.run.run import run
 
         return run(self._plan, settings, log, jvm)
 

@@ -10,8 +10,8 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from clinker.cli.command import USAGE, CommandError
-from clinker.cxl.modules import read_source
-from clinker.cxl.resolve import Row
+from clinker.cxl.check.modules import read_source
+from clinker.cxl.check.resolve import Row
 from clinker.cxl.values import MAX_INT, MIN_INT, Value
 from clinker.diagnostics import Source
 from clinker.diagnostics.render import render_text

@@ -9,11 +9,11 @@ from datetime import UTC, datetime
 from typing import TYPE_CHECKING, TextIO
 
 from clinker.cli.signals import Interruption
-from clinker.cxl.ast import TraceLevel
 from clinker.cxl.failure import printable
+from clinker.cxl.syntax.ast import TraceLevel
 from clinker.cxl.values import Value, text_of
-from clinker.engine.metrics import timestamp
-from clinker.engine.report import Identity
+from clinker.engine.report.as_metrics import timestamp
+from clinker.engine.report.facts import Identity
 
 if TYPE_CHECKING:
     from rich.progress import Progress, TaskID
@@ -37,7 +37,7 @@ class Log:
     def began(self, identity: Identity) -> None:
         self.identity = identity
 
-    def stage_started(self, name: str, total: int | None = None) -> None:
+    def step_started(self, name: str, total: int | None = None) -> None:
         self.logged(TraceLevel.DEBUG, name)
 
     def advanced(self, records: int) -> None:
@@ -89,15 +89,15 @@ class ProgressBar(Log):
     ) -> None:
         super().__init__(threshold, interruption, stream)
         self._progress = progress
-        self._stage: TaskID = progress.add_task("starting", total=None)
+        self._step: TaskID = progress.add_task("starting", total=None)
 
-    def stage_started(self, name: str, total: int | None = None) -> None:
-        self._progress.remove_task(self._stage)
-        self._stage = self._progress.add_task(name, total=total)
-        super().stage_started(name, total)
+    def step_started(self, name: str, total: int | None = None) -> None:
+        self._progress.remove_task(self._step)
+        self._step = self._progress.add_task(name, total=total)
+        super().step_started(name, total)
 
     def advanced(self, records: int) -> None:
-        self._progress.advance(self._stage, records)
+        self._progress.advance(self._step, records)
 
     def _write(self, level: TraceLevel, message: str) -> None:
         from rich.text import Text

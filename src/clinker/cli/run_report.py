@@ -9,8 +9,8 @@ from pathlib import Path
 
 from clinker.diagnostics import Diagnostic
 from clinker.diagnostics.render import render_json
-from clinker.engine.metrics import absolute, duration_ms, timestamp
-from clinker.engine.report import Counts, Identity, RunError, RunReport
+from clinker.engine.report.as_metrics import absolute, duration_ms, timestamp
+from clinker.engine.report.facts import Counts, Identity, RunError, RunReport
 
 _UNITS = ("B", "kB", "MB", "GB", "TB")
 _TOP_REASONS = 5

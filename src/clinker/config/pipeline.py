@@ -14,9 +14,9 @@ from clinker.config.names import Name, Positive
 from clinker.config.nodes import PipelineNode, TransformNode
 from clinker.config.quantities import MemorySize
 from clinker.config.variables import Variables
-from clinker.cxl.date_names import ENGLISH, DateNames
-from clinker.cxl.locales import UnknownLocale, date_names
-from clinker.cxl.strftime import Pattern, PatternError, compile_pattern
+from clinker.cxl.run.date_names import ENGLISH, DateNames
+from clinker.cxl.run.locales import UnknownLocale, date_names
+from clinker.cxl.run.strftime import Pattern, PatternError, compile_pattern
 from clinker.diagnostics import Diagnostic, Label, Location
 
 DEFAULT_MEMORY = 512 * 2**20

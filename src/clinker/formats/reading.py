@@ -6,8 +6,7 @@ from collections.abc import Iterator, Sequence
 
 import pyarrow as pa
 
-from clinker.formats import csv_reader, csv_survey, json_reader, json_survey
-from clinker.formats.read_spec import (
+from clinker.formats.common.read_spec import (
     ArrayPath,
     Column,
     CsvDialect,
@@ -20,7 +19,11 @@ from clinker.formats.read_spec import (
     Split,
     delivered_schema,
 )
-from clinker.formats.unchanged import check_count, check_unchanged, input_file, reading
+from clinker.formats.csv import reader as csv_reader
+from clinker.formats.csv import survey as csv_survey
+from clinker.formats.files.unchanged import check_count, check_unchanged, input_file, reading
+from clinker.formats.json import reader as json_reader
+from clinker.formats.json import survey as json_survey
 
 __all__ = [
     "ArrayPath",

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from clinker.formats.csv_writer import CsvRenderer
-from clinker.formats.json_writer import JsonRenderer
-from clinker.formats.writing import Renderer, WriteSpec
+from clinker.formats.common.writing import Renderer, WriteSpec
+from clinker.formats.csv.writer import CsvRenderer
+from clinker.formats.json.writer import JsonRenderer
 
 
 def renderer(spec: WriteSpec) -> Renderer:

@@ -7,20 +7,21 @@ from pathlib import Path
 from typing import TypeVar
 
 from clinker.config import Layout, Pipeline, load_pipeline
-from clinker.cxl.modules import ModuleLibrary
+from clinker.cxl.check.modules import ModuleLibrary
 from clinker.diagnostics import Diagnostic, in_reading_order
 from clinker.frozen import frozen
-from clinker.plan.binding import bind
-from clinker.plan.channels import check_channel, chosen_channel, overlaid
-from clinker.plan.compositions import expand
-from clinker.plan.correlation import Correlation, plan_correlation
-from clinker.plan.dead_letters import DeadLetters, check_dead_letters, dead_letters
-from clinker.plan.files import check_patterns, load_layouts
-from clinker.plan.graph import Graph
-from clinker.plan.joins import Join, plan_joins
-from clinker.plan.options import Options
-from clinker.plan.ordering import Orders, plan_order
-from clinker.plan.paths import (
+from clinker.plan.analyses.correlation import Correlation, plan_correlation
+from clinker.plan.analyses.joins import Join, plan_joins
+from clinker.plan.analyses.ordering import Orders, plan_order
+from clinker.plan.analyses.ports import check_ports
+from clinker.plan.analyses.projection import plan_projections
+from clinker.plan.analyses.required import RequiredColumns, plan_required
+from clinker.plan.analyses.variable_flow import check_variable_flow
+from clinker.plan.analyses.watermarks import EventTimes, plan_event_times
+from clinker.plan.analyses.windows import Window, plan_windows
+from clinker.plan.files.dead_letters import DeadLetters, check_dead_letters, dead_letters
+from clinker.plan.files.discovery import check_patterns, load_layouts
+from clinker.plan.files.paths import (
     check_destinations,
     check_overwritten_inputs,
     check_paths,
@@ -28,18 +29,17 @@ from clinker.plan.paths import (
     destinations,
     resolve,
 )
-from clinker.plan.planned import OutputColumn, Planned
-from clinker.plan.ports import check_ports
-from clinker.plan.projection import plan_projections
-from clinker.plan.provenance import Parameters
-from clinker.plan.required import RequiredColumns, plan_required
-from clinker.plan.storage import StorageSettings, load_storage
-from clinker.plan.variable_flow import check_variable_flow
+from clinker.plan.files.storage import StorageSettings, load_storage
+from clinker.plan.files.workspace import located
+from clinker.plan.graph.channels import check_channel, chosen_channel, overlaid
+from clinker.plan.graph.compositions import expand
+from clinker.plan.graph.graph import Graph
+from clinker.plan.graph.parameters import Parameters
+from clinker.plan.graph.wiring import wire
+from clinker.plan.nodes.binding import bind
+from clinker.plan.nodes.planned import OutputColumn, Planned
+from clinker.plan.options import Options
 from clinker.plan.variables import Registry, declared
-from clinker.plan.watermarks import EventTimes, plan_event_times
-from clinker.plan.windows import Window, plan_windows
-from clinker.plan.wiring import wire
-from clinker.plan.workspace import located
 
 DEFAULT_RULES_PATH = "rules"
 

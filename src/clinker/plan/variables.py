@@ -11,7 +11,7 @@ from clinker.config.variables import Declaration, Value, Variable
 from clinker.cxl.types import Type
 from clinker.diagnostics import Diagnostic, Label, Location
 from clinker.frozen import frozen
-from clinker.plan.graph import CallScope, Graph
+from clinker.plan.graph.graph import CallScope, Graph
 
 SCOPES = ("pipeline", "source", "record")
 

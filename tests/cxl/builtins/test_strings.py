@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from clinker.cxl.builtins import strings
 from clinker.cxl.builtins.declare import METHODS, LiteralProblem
 from clinker.cxl.failure import Failure, FailureKind
-from clinker.cxl.number_format import MAX_PRECISION, MAX_WIDTH
+from clinker.cxl.run.number_format import MAX_PRECISION, MAX_WIDTH
 from clinker.cxl.types import (
     ANY,
     ARRAY,

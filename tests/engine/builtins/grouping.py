@@ -13,14 +13,14 @@ from pyspark.sql.types import StructField, StructType
 
 from clinker.cxl.builtins.aggregates import AGGREGATES
 from clinker.cxl.failure import Failure
-from clinker.cxl.sql import Operand
+from clinker.cxl.sql.operand import Operand
 from clinker.cxl.types import BOOL, INT, NULL, STRING, Type
 from clinker.cxl.values import Value
 from clinker.engine.expressions.arrow_value import from_values, to_values
 from clinker.engine.expressions.frames import spark_type, with_layers
 from clinker.engine.expressions.representation import representation
 from clinker.engine.expressions.scope import Scope
-from clinker.engine.partials import Partials
+from clinker.engine.nodes.partials import Partials
 from tests.engine.expressions.running import FAILED, Outcome, fingerprint
 
 Groups = Mapping[str, Sequence[tuple[Value, ...]]]

@@ -12,7 +12,7 @@ from pyspark.sql import SparkSession
 
 from clinker.cxl.builtins.aggregates import AGGREGATES, Aggregate, check_argument
 from clinker.cxl.failure import Failure
-from clinker.cxl.sql import Operand
+from clinker.cxl.sql.operand import Operand
 from clinker.cxl.types import (
     ANY,
     BOOL,
@@ -28,7 +28,7 @@ from clinker.cxl.types import (
     array_of,
 )
 from clinker.cxl.values import MAX_INT, MIN_INT, Value, kind_of
-from clinker.engine.partials import wrong_kind
+from clinker.engine.nodes.partials import wrong_kind
 from tests.engine.builtins.grouping import Groups, agree, on_spark
 from tests.engine.expressions.running import data_frame
 

@@ -8,7 +8,7 @@ import math
 import pytest
 from pyspark.sql import SparkSession
 
-from clinker.cxl.evaluate import Record
+from clinker.cxl.run.evaluate import Record
 from clinker.cxl.types import ANY, ARRAY, INT
 from clinker.cxl.values import MAX_INT, MIN_INT, Value
 from tests.engine.expressions.running import agree

@@ -10,7 +10,7 @@ import random
 import pytest
 from pyspark.sql import SparkSession
 
-from clinker.cxl.locales import date_names
+from clinker.cxl.run.locales import date_names
 from clinker.cxl.types import ANY, DATETIME, FLOAT, INT, MAP, STRING, Type, array_of
 from clinker.cxl.values import MAX_INT, MIN_INT, Value
 from tests.engine.expressions.running import agree

@@ -8,7 +8,7 @@ from itertools import product
 import pytest
 from pyspark.sql import SparkSession
 
-from clinker.cxl.locales import date_names
+from clinker.cxl.run.locales import date_names
 from clinker.cxl.types import DATE, DATETIME, INT, Type
 from clinker.cxl.values import MAX_INT, MIN_INT, Value
 from tests.engine.expressions.running import agree

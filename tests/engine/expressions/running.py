@@ -11,9 +11,12 @@ import pyarrow as pa
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql.types import StructField, StructType
 
-from clinker.cxl import typed
-from clinker.cxl.date_names import ENGLISH, DateNames
-from clinker.cxl.evaluate import (
+from clinker.cxl.check import typed
+from clinker.cxl.check.resolve import Context, Row
+from clinker.cxl.check.typecheck import check_expression
+from clinker.cxl.failure import Failure
+from clinker.cxl.run.date_names import ENGLISH, DateNames
+from clinker.cxl.run.evaluate import (
     DEFAULT_MAX_EXPANSION,
     Frame,
     Record,
@@ -21,10 +24,7 @@ from clinker.cxl.evaluate import (
     Surroundings,
     compile_expression,
 )
-from clinker.cxl.failure import Failure
-from clinker.cxl.parser import parse_expression
-from clinker.cxl.resolve import Context, Row
-from clinker.cxl.typecheck import check_expression
+from clinker.cxl.syntax.parser import parse_expression
 from clinker.cxl.types import ANY, BOOL, Kind, Type
 from clinker.cxl.values import Value, WrittenFloat, kind_of
 from clinker.diagnostics import Source
@@ -190,7 +190,7 @@ def _row_outcomes(
     outcomes: list[RowOutcome] = []
     for row in range(count):
         outcome: RowOutcome = given[row]
-        for stage in rows.stages:
+        for stage in rows.steps:
             if stage.fails and columns[stage.fails][row].as_py():
                 outcome = FAILED
                 break

@@ -10,10 +10,10 @@ from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
 from pyspark.sql import SparkSession
 
-from clinker.cxl import typed
-from clinker.cxl.parser import parse, parse_expression
-from clinker.cxl.resolve import Context, Row
-from clinker.cxl.typecheck import check, check_expression
+from clinker.cxl.check import typed
+from clinker.cxl.check.resolve import Context, Row
+from clinker.cxl.check.typecheck import check, check_expression
+from clinker.cxl.syntax.parser import parse, parse_expression
 from clinker.cxl.values import Value
 from clinker.diagnostics import Source
 from tests.cxl import typed_programs as tp

@@ -7,7 +7,7 @@ import datetime as dt
 import pytest
 from pyspark.sql import SparkSession
 
-from clinker.cxl.tagged import decode, encode
+from clinker.cxl.run.tagged import decode, encode
 from clinker.cxl.types import (
     ANY,
     ARRAY,

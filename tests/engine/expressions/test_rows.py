@@ -7,10 +7,10 @@ from pathlib import Path
 
 from pyspark.sql import SparkSession
 
-from clinker.cxl import typed
-from clinker.cxl.evaluate import DEFAULT_MAX_EXPANSION, Record
-from clinker.cxl.modules import ModuleLibrary
-from clinker.cxl.resolve import Context, Row
+from clinker.cxl.check import typed
+from clinker.cxl.check.modules import ModuleLibrary
+from clinker.cxl.check.resolve import Context, Row
+from clinker.cxl.run.evaluate import DEFAULT_MAX_EXPANSION, Record
 from clinker.cxl.types import ANY, ARRAY, INT, STRING, Type, array_of
 from clinker.engine.expressions import Compiler, compile_row_program
 from tests.cxl.running import compiled
@@ -137,6 +137,6 @@ def test_functions_of_modules(spark: SparkSession, tmp_path: Path) -> None:
 
 def test_nothing_that_cannot_fail_is_asked_whether_it_did() -> None:
     rows = compile_row_program(program("emit x = s emit y = [a]"), Compiler(NamedColumns()))
-    (stage,) = rows.stages
+    (stage,) = rows.steps
     assert (stage.fails, stage.keeps, rows.records) == (None, None, None)
     assert rows.values == {"x": "`s`", "y": "`$1`"}

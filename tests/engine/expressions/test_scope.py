@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import datetime as dt
 
-from clinker.cxl import typed
+from clinker.cxl.check import typed
 from clinker.cxl.types import INT
 from clinker.engine.expressions import Columns, ForeignColumns, Layer, Scope
 from clinker.engine.expressions.foreign import Foreign, Read

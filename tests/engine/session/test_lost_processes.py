@@ -15,8 +15,8 @@ from clinker.engine.session.jvm import spark_home
 KILLING = """
 import logging, os, signal, sys, threading, time
 from pathlib import Path
-from clinker.engine.failures import engine_errors
-from clinker.engine.report import RunError
+from clinker.engine.run.failures import engine_errors
+from clinker.engine.report.facts import RunError
 from clinker.engine.session import SessionSettings, open_session, start_jvm
 
 logging.getLogger().addHandler(logging.NullHandler())  # as the command does: py4j tells all

@@ -90,8 +90,8 @@ with open_session(settings, jvm) as session:
 def test_a_jvm_without_memory_ends_and_says_why(tmp_path: Path) -> None:
     program = """
 import logging
-from clinker.engine.failures import engine_errors
-from clinker.engine.report import RunError
+from clinker.engine.run.failures import engine_errors
+from clinker.engine.report.facts import RunError
 logging.getLogger().addHandler(logging.NullHandler())  # as the command does: py4j tells all
 jvm = start_jvm(settings)
 try:

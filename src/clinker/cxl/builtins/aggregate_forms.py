@@ -6,11 +6,11 @@ engine keeps in place per group, without sorting or collecting records.
 
 from __future__ import annotations
 
-from clinker.cxl.aggregate_sql import AggregateCall, AggregateForm, AggregateSql
-from clinker.cxl.exact_sums import ExactSum, exact_sum
-from clinker.cxl.sql import Operand
-from clinker.cxl.sql_text import tagged_float_sql
-from clinker.cxl.tagged_sql import number_sql
+from clinker.cxl.sql.aggregates import AggregateCall, AggregateForm, AggregateSql
+from clinker.cxl.sql.exact_sums import ExactSum, exact_sum
+from clinker.cxl.sql.operand import Operand
+from clinker.cxl.sql.tagged import number_sql
+from clinker.cxl.sql.text import tagged_float_sql
 from clinker.cxl.types import NUMERIC, Kind, Type
 
 _INFINITY = "double('Infinity')"

@@ -8,10 +8,10 @@ from collections.abc import Callable, Iterable, Sequence
 from fractions import Fraction
 from typing import Any, TypeAlias, TypeVar
 
-from clinker.cxl.aggregate_sql import AggregateForm
 from clinker.cxl.builtins import aggregate_forms
 from clinker.cxl.builtins.declare import Builtin, Param, Returns
 from clinker.cxl.failure import Failure, FailureKind
+from clinker.cxl.sql.aggregates import AggregateForm
 from clinker.cxl.types import (
     ANY,
     BOOL,

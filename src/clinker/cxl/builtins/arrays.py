@@ -6,8 +6,8 @@ from collections.abc import Callable, Sequence
 from typing import TypeAlias
 
 from clinker.cxl.builtins.declare import ClosureParam, Param, method, same_as_receiver
-from clinker.cxl.sql import NotNative, Sql, SqlCall
-from clinker.cxl.tagged_sql import parsed_array_sql
+from clinker.cxl.sql.operand import NotNative, Sql, SqlCall
+from clinker.cxl.sql.tagged import parsed_array_sql
 from clinker.cxl.types import ANY, ARRAY, BOOL, INT, NULL, Kind, Type, array_of
 from clinker.cxl.values import Value
 

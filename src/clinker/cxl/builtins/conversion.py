@@ -8,14 +8,14 @@ import re
 from collections.abc import Callable
 from typing import TypeAlias, TypeVar
 
-from clinker.cxl import strftime
 from clinker.cxl.builtins.declare import LiteralProblem, Param, method
-from clinker.cxl.date_names import ENGLISH, DateNames
 from clinker.cxl.failure import Failure, FailureKind, conversion_failed
-from clinker.cxl.sql import NotNative, Sql, SqlCall
-from clinker.cxl.sql_text import text_sql
-from clinker.cxl.strftime_sql import date_sql, datetime_sql, iso_date_sql, iso_datetime_sql
-from clinker.cxl.text_form import text_form_sql
+from clinker.cxl.run import strftime
+from clinker.cxl.run.date_names import ENGLISH, DateNames
+from clinker.cxl.sql.operand import NotNative, Sql, SqlCall
+from clinker.cxl.sql.strftime import date_sql, datetime_sql, iso_date_sql, iso_datetime_sql
+from clinker.cxl.sql.text import text_sql
+from clinker.cxl.sql.text_form import text_form_sql
 from clinker.cxl.types import ANY, BOOL, DATE, DATETIME, FLOAT, INT, STRING, Kind, Type
 from clinker.cxl.values import MAX_INT, MIN_INT, Value, midnight, text_of
 

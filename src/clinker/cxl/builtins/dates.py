@@ -8,11 +8,11 @@ from collections.abc import Callable
 from typing import TypeVar
 
 from clinker.cxl.builtins.declare import LiteralProblem, Param, method
-from clinker.cxl.date_names import ENGLISH, DateNames
 from clinker.cxl.failure import Failure, FailureKind
-from clinker.cxl.sql import NotNative, Operand, Sql, SqlCall
-from clinker.cxl.strftime import PatternError, check_format, compile_pattern, format_value
-from clinker.cxl.strftime_sql import format_sql
+from clinker.cxl.run.date_names import ENGLISH, DateNames
+from clinker.cxl.run.strftime import PatternError, check_format, compile_pattern, format_value
+from clinker.cxl.sql.operand import NotNative, Operand, Sql, SqlCall
+from clinker.cxl.sql.strftime import format_sql
 from clinker.cxl.types import DATE, DATETIME, INT, STRING, Kind, Type
 from clinker.cxl.values import midnight
 

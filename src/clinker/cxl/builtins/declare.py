@@ -19,7 +19,7 @@ from collections.abc import Callable, Iterable
 from typing import Any, TypeAlias, TypeVar
 
 from clinker.cxl.failure import FailureKind
-from clinker.cxl.sql import SqlForm
+from clinker.cxl.sql.operand import SqlForm
 from clinker.cxl.types import ANY, NO_KIND, Kind, Type
 from clinker.cxl.values import Value
 from clinker.frozen import frozen

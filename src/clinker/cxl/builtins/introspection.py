@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from clinker.cxl.builtins.declare import Param, method, same_as_receiver
-from clinker.cxl.sql import Sql, SqlCall
+from clinker.cxl.sql.operand import Sql, SqlCall
 from clinker.cxl.types import ANY, BOOL, KIND_NAMES, STRING, Kind, Type, unify
 from clinker.cxl.values import Value, kind_name
 

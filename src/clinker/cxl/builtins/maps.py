@@ -7,9 +7,8 @@ from collections.abc import Mapping
 from typing import Any
 
 from clinker.cxl.builtins.declare import Param, method
-from clinker.cxl.sql import NotNative, Sql, SqlCall
-from clinker.cxl.sql_text import text_sql
-from clinker.cxl.tagged_sql import (
+from clinker.cxl.sql.operand import NotNative, Sql, SqlCall
+from clinker.cxl.sql.tagged import (
     NO_TEXT,
     joined_array_sql,
     joined_map_sql,
@@ -21,6 +20,7 @@ from clinker.cxl.tagged_sql import (
     tagged_json_sql,
     text_json_sql,
 )
+from clinker.cxl.sql.text import text_sql
 from clinker.cxl.types import ANY, ARRAY, MAP, STRING, array_of
 from clinker.cxl.values import Value
 

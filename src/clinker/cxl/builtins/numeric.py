@@ -8,8 +8,8 @@ from typing import TypeAlias
 
 from clinker.cxl.builtins.declare import Param, method, same_as_receiver
 from clinker.cxl.failure import Failure, FailureKind
-from clinker.cxl.sql import Operand, Sql, SqlCall
-from clinker.cxl.sql_text import tagged_float_sql
+from clinker.cxl.sql.operand import Operand, Sql, SqlCall
+from clinker.cxl.sql.text import tagged_float_sql
 from clinker.cxl.types import FLOAT, INT, NUMERIC, Kind, Type
 from clinker.cxl.values import MIN_INT, checked_int
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from clinker.cxl.builtins.declare import method
-from clinker.cxl.sql import Sql, SqlCall
+from clinker.cxl.sql.operand import Sql, SqlCall
 from clinker.cxl.types import STRING
 
 # What names nothing at the end of a path. It is looked for only where such a part begins, and

@@ -7,11 +7,11 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import partial
 
-from clinker.cxl import patterns, strftime, strftime_sql
 from clinker.cxl.builtins.declare import LiteralProblem, Param, method
-from clinker.cxl.date_names import ENGLISH, DateNames
 from clinker.cxl.failure import Failure, FailureKind, shown
-from clinker.cxl.number_format import (
+from clinker.cxl.run import patterns, strftime
+from clinker.cxl.run.date_names import ENGLISH, DateNames
+from clinker.cxl.run.number_format import (
     SpecError,
     aligned_sql,
     compile_spec,
@@ -19,9 +19,10 @@ from clinker.cxl.number_format import (
     format_text,
     number_sql,
 )
-from clinker.cxl.sql import NotNative, Operand, Sql, SqlCall, SqlForm
-from clinker.cxl.sql_text import text_sql
-from clinker.cxl.text_form import joined_sql, text_form_sql
+from clinker.cxl.sql import strftime as strftime_sql
+from clinker.cxl.sql.operand import NotNative, Operand, Sql, SqlCall, SqlForm
+from clinker.cxl.sql.text import text_sql
+from clinker.cxl.sql.text_form import joined_sql, text_form_sql
 from clinker.cxl.types import ANY, ARRAY, BOOL, INT, NUMERIC, STRING, Kind, Type, array_of
 from clinker.cxl.values import Value, kind_name, kind_of, text_of
 

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from clinker.cxl.aggregate_sql import AggregateSql
+from clinker.cxl.sql.aggregates import AggregateSql
+from clinker.cxl.sql.windows import WindowCall, WindowForm
 from clinker.cxl.types import Kind
-from clinker.cxl.window_sql import WindowCall, WindowForm
 
 _FARTHEST = 10**9
 """No partition has as many records; Spark counts them in 32 bits."""

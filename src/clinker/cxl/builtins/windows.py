@@ -10,9 +10,9 @@ from clinker.cxl.builtins import aggregate_forms, aggregates, window_forms
 from clinker.cxl.builtins.aggregates import Number
 from clinker.cxl.builtins.declare import Builtin, Param, Returns
 from clinker.cxl.failure import FailureKind
+from clinker.cxl.sql.windows import WindowForm
 from clinker.cxl.types import ANY, BOOL, FLOAT, INT, NUMERIC, Type, array_of
 from clinker.cxl.values import Value, identity
-from clinker.cxl.window_sql import WindowForm
 from clinker.frozen import frozen
 
 WINDOW_FUNCTIONS: dict[str, WindowFunction] = {}

@@ -9,7 +9,7 @@ from clinker.engine.expressions.representation import (
     null,
     representation,
 )
-from clinker.engine.expressions.rows import RowSql, Stage, compile_row_program
+from clinker.engine.expressions.rows import RowSql, Step, compile_row_program
 from clinker.engine.expressions.scope import Columns, ForeignColumns, Layer, Scope
 
 __all__ = [
@@ -22,7 +22,7 @@ __all__ = [
     "Representation",
     "RowSql",
     "Scope",
-    "Stage",
+    "Step",
     "compile_row_program",
     "convert",
     "literal",

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import pyarrow as pa
 
-from clinker.cxl import tagged
+from clinker.cxl.run import tagged
 from clinker.cxl.types import Kind, Type
 from clinker.cxl.values import Value
 from clinker.engine.expressions.representation import Representation, representation

@@ -6,11 +6,11 @@ import re
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
-from clinker.cxl import typed
 from clinker.cxl.builtins import METHODS
 from clinker.cxl.builtins.declare import ClosureParam, Method, Param, accepted_kinds
-from clinker.cxl.date_names import ENGLISH, DateNames
-from clinker.cxl.sql import NotNative, Operand, Sql
+from clinker.cxl.check import typed
+from clinker.cxl.run.date_names import ENGLISH, DateNames
+from clinker.cxl.sql.operand import NotNative, Operand, Sql
 from clinker.cxl.types import NULL, Kind, Type
 from clinker.engine.expressions.conditions import both, either
 from clinker.engine.expressions.dispatch import Alternative, chosen, kind_of, of_kind

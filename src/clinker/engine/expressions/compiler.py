@@ -6,11 +6,11 @@ import datetime as dt
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Protocol
 
-from clinker.cxl import typed
-from clinker.cxl.ast import EQUALITY_OPS, BinaryOp, LogicOp, UnaryOp
-from clinker.cxl.members import PLAIN_KEY, member_of
-from clinker.cxl.sql import NotNative, Operand, Sql
-from clinker.cxl.tagged import encode
+from clinker.cxl.check import typed
+from clinker.cxl.check.members import PLAIN_KEY, member_of
+from clinker.cxl.run.tagged import encode
+from clinker.cxl.sql.operand import NotNative, Operand, Sql
+from clinker.cxl.syntax.ast import EQUALITY_OPS, BinaryOp, LogicOp, UnaryOp
 from clinker.cxl.types import BOOL, DATETIME, Kind, Type
 from clinker.engine.expressions import operators
 from clinker.engine.expressions.calls import call

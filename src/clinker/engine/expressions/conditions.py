@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from clinker.cxl.sql import Operand
+from clinker.cxl.sql.operand import Operand
 
 
 def either(*fails: str | None) -> str | None:

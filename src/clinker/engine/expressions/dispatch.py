@@ -6,7 +6,7 @@ import itertools
 from collections.abc import Callable, Sequence
 from typing import TypeAlias
 
-from clinker.cxl.sql import NotNative, Operand, Sql
+from clinker.cxl.sql.operand import NotNative, Operand, Sql
 from clinker.cxl.types import Kind, Type
 from clinker.engine.expressions.conditions import both, present, stepwise
 from clinker.engine.expressions.representation import (

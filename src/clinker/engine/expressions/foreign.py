@@ -9,8 +9,9 @@ from typing import TypeAlias
 
 import pyarrow as pa
 
-from clinker.cxl import typed
-from clinker.cxl.evaluate import (
+from clinker.cxl.check import typed
+from clinker.cxl.failure import Failure
+from clinker.cxl.run.evaluate import (
     Emitted,
     Frame,
     Record,
@@ -19,7 +20,6 @@ from clinker.cxl.evaluate import (
     System,
     compile_expression,
 )
-from clinker.cxl.failure import Failure
 from clinker.cxl.types import Type
 from clinker.cxl.values import Value
 from clinker.engine.expressions.arrow_value import from_values, to_values

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from clinker.cxl.ast import EQUALITY_OPS, ORDERING_OPS, BinaryOp
-from clinker.cxl.operators import comparable
-from clinker.cxl.sql import NotNative, Operand, Sql
+from clinker.cxl.check.operators import comparable
+from clinker.cxl.sql.operand import NotNative, Operand, Sql
+from clinker.cxl.syntax.ast import EQUALITY_OPS, ORDERING_OPS, BinaryOp
 from clinker.cxl.types import BOOL, FLOAT, INT, STRING, Kind, Type
 from clinker.engine.expressions.conditions import both, either, present
 from clinker.engine.expressions.dispatch import by_kind, kind_of

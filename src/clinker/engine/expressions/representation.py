@@ -10,9 +10,9 @@ import datetime as dt
 import math
 from typing import TYPE_CHECKING
 
-from clinker.cxl.sql_text import tagged_float_sql, text_sql
-from clinker.cxl.tagged import encode
-from clinker.cxl.tagged_sql import number_sql
+from clinker.cxl.run.tagged import encode
+from clinker.cxl.sql.tagged import number_sql
+from clinker.cxl.sql.text import tagged_float_sql, text_sql
 from clinker.cxl.types import Kind, Type
 from clinker.cxl.values import Value
 from clinker.frozen import frozen

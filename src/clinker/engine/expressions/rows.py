@@ -6,10 +6,10 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 
-from clinker.cxl import typed
-from clinker.cxl.evaluate import DEFAULT_MAX_EXPANSION
-from clinker.cxl.members import is_read_by_member, members_read
-from clinker.cxl.sql import NotNative, Operand
+from clinker.cxl.check import typed
+from clinker.cxl.check.members import is_read_by_member, members_read
+from clinker.cxl.run.evaluate import DEFAULT_MAX_EXPANSION
+from clinker.cxl.sql.operand import NotNative, Operand
 from clinker.cxl.types import Kind, Type
 from clinker.engine.expressions.compiler import Compiler
 from clinker.engine.expressions.conditions import both, either
@@ -29,10 +29,10 @@ Texts = Mapping[str, str]
 
 
 @frozen
-class Stage:
+class Step:
     """A part of a program, up to a `distinct` or to its end.
 
-    It is only run for records that the stages before it neither dropped nor rejected.
+    It is only run for records that the steps before it neither dropped nor rejected.
     """
 
     keeps: str | None
@@ -40,7 +40,7 @@ class Stage:
     fails: str | None
     """Where the interpreter would fail; null counts as false."""
     distinct: Distinct | None = None
-    """What tells duplicates among the records that are left after this stage."""
+    """What tells duplicates among the records that are left after this step."""
 
 
 @frozen
@@ -81,7 +81,7 @@ class Block:
 class RowSql:
     """A program as SQL. Its texts may use columns that the compiler's scope names."""
 
-    stages: tuple[Stage, ...]
+    steps: tuple[Step, ...]
     values: Texts
     """The emitted fields, in the forms of the program's `fields_written`."""
     meta: Texts
@@ -95,10 +95,10 @@ class RowSql:
     def texts(self) -> list[str]:
         """All of its texts."""
         found = [*self.values.values(), *self.meta.values(), self.records]
-        for stage in self.stages:
-            found += [stage.keeps, stage.fails]
-            if stage.distinct:
-                found += [text for text, _ in stage.distinct.keys or ()]
+        for step in self.steps:
+            found += [step.keeps, step.fails]
+            if step.distinct:
+                found += [text for text, _ in step.distinct.keys or ()]
         if self.block:
             # Rows keep the columns of their record.
             found += [self.block.elements, *self.block.texts(), *self.block.columns()]
@@ -149,7 +149,7 @@ class _Rows:
     def compiled(self) -> RowSql:
         self.compiler.members = members_read(self.program.expressions())
         emission = _Emission()
-        stages: list[Stage] = []
+        steps: list[Step] = []
         keeps: list[str] = []
         records: list[str] = []
         block: Block | None = None
@@ -162,7 +162,7 @@ class _Rows:
                     keeps.append(self.scope.bind(test.text))
                 case typed.Distinct(keys=keys):
                     distinct = self._distinct(emission, keys, keeps)
-                    stages.append(_stage(emission, keeps, distinct))
+                    steps.append(_step(emission, keeps, distinct))
                     emission.fails, keeps = [], []
                 case typed.EmitEach():
                     found = _Emission(emission.fields)
@@ -178,15 +178,15 @@ class _Rows:
                 before.append(statement)
         if block:
             self._fail(emission, f"(size({block.elements}) > {self.max_expansion})", keeps)
-            stages.append(_stage(emission, keeps, None))
-            return RowSql(tuple(stages), {}, {}, block=block)
+            steps.append(_step(emission, keeps, None))
+            return RowSql(tuple(steps), {}, {}, block=block)
         if not records:
-            stages.append(_stage(emission, keeps, None))
-            return RowSql(tuple(stages), self._written(emission), self._written_meta())
+            steps.append(_step(emission, keeps, None))
+            return RowSql(tuple(steps), self._written(emission), self._written_meta())
         given = self.scope.bind(_concatenated(records))
         self._fail(emission, f"(size({given}) > {self.max_expansion})", keeps)
-        stages.append(_stage(emission, keeps, None))
-        return RowSql(tuple(stages), {}, {}, given)
+        steps.append(_step(emission, keeps, None))
+        return RowSql(tuple(steps), {}, {}, given)
 
     def _fail(self, emission: _Emission, fails: str | None, keeps: Sequence[str]) -> None:
         """Note a failure, which does not happen to a record that was dropped before."""
@@ -427,8 +427,8 @@ class _Rows:
         return f"named_struct({parts})"
 
 
-def _stage(emission: _Emission, keeps: Sequence[str], distinct: Distinct | None) -> Stage:
-    return Stage(both(*keeps), either(*emission.fails), distinct)
+def _step(emission: _Emission, keeps: Sequence[str], distinct: Distinct | None) -> Step:
+    return Step(both(*keeps), either(*emission.fails), distinct)
 
 
 def _concatenated(arrays: Sequence[str]) -> str:

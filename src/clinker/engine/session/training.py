@@ -38,7 +38,7 @@ _EXPRESSIONS = (
     "transform(split(name, ','), part -> length(part)) AS lengths",
     "date_format(placed, 'yyyy-MM') AS month",
     "datediff(date(placed), date'2024-01-01') AS days",
-    "named_struct('stage', 1, 'inputs', string(quantity)) AS reject",
+    "named_struct('site', 1, 'inputs', string(quantity)) AS reject",
 )
 
 

@@ -6,8 +6,8 @@ import json
 from collections.abc import Mapping
 from typing import Any
 
+from clinker.cxl.run.window_spec import SortKey
 from clinker.cxl.types import Type
-from clinker.cxl.window_spec import SortKey
 from clinker.plan.explain.facts import (
     CombineFacts,
     Facts,

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 
 from clinker.cxl.types import Type
+from clinker.plan.analyses.ordering import key_text
 from clinker.plan.explain.facts import (
     CombineFacts,
     ComparisonFacts,
@@ -17,7 +18,6 @@ from clinker.plan.explain.facts import (
 )
 from clinker.plan.explain.handoffs import HandOff
 from clinker.plan.explain.storage import TEMP_DIR, Headroom, StagedFile, StorageFacts
-from clinker.plan.ordering import key_text
 
 _UNITS = (("G", 2**30), ("M", 2**20), ("K", 2**10))
 

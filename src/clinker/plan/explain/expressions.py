@@ -7,16 +7,16 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
 from clinker.config.nodes import StateNode
-from clinker.cxl import typed
+from clinker.cxl.check import typed
+from clinker.cxl.check.resolve import Row
 from clinker.cxl.failure import FailureKind
-from clinker.cxl.format import format_expression
-from clinker.cxl.parser import parse_expression
-from clinker.cxl.resolve import Row
+from clinker.cxl.syntax.format import format_expression
+from clinker.cxl.syntax.parser import parse_expression
 from clinker.cxl.types import Type
 from clinker.diagnostics import EmbeddedSource, Location, Source
 from clinker.plan.compile import Plan
-from clinker.plan.graph import Unit
-from clinker.plan.planned import (
+from clinker.plan.graph.graph import Unit
+from clinker.plan.nodes.planned import (
     PlannedAggregate,
     PlannedCombine,
     PlannedRoute,

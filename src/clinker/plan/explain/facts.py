@@ -15,30 +15,30 @@ from clinker.config.nodes import (
     TransformNode,
 )
 from clinker.config.nodes.aggregate import Hopping, Tumbling
+from clinker.cxl.run.window_spec import FrameSpec
 from clinker.cxl.types import Type
-from clinker.cxl.window_spec import FrameSpec
-from clinker.plan.compile import Plan
-from clinker.plan.correlation import Retraction
-from clinker.plan.explain.expressions import Cxl, cxl, shown
-from clinker.plan.explain.handoffs import Crossing, HandOff, hand_offs
-from clinker.plan.explain.operators import Operator, operator
-from clinker.plan.explain.storage import StorageFacts, storage_facts
-from clinker.plan.explain.volumes import Volume, discovered, volumes
-from clinker.plan.files import display_name
-from clinker.plan.graph import Unit
-from clinker.plan.joins import Step
-from clinker.plan.ordering import (
+from clinker.plan.analyses.correlation import Retraction
+from clinker.plan.analyses.joins import Step
+from clinker.plan.analyses.ordering import (
     AggregateStrategy,
     Ordering,
     Partitioning,
     key_text,
     sort_keys,
 )
-from clinker.plan.ordering import Step as OrderStep
-from clinker.plan.paths import known_values, pipeline_hash, render, split_name
-from clinker.plan.planned import Planned, PlannedOutput
-from clinker.plan.required import RequiredColumns
-from clinker.plan.windows import Window
+from clinker.plan.analyses.ordering import Step as OrderStep
+from clinker.plan.analyses.required import RequiredColumns
+from clinker.plan.analyses.windows import Window
+from clinker.plan.compile import Plan
+from clinker.plan.explain.expressions import Cxl, cxl, shown
+from clinker.plan.explain.handoffs import Crossing, HandOff, hand_offs
+from clinker.plan.explain.operators import Operator, operator
+from clinker.plan.explain.storage import StorageFacts, storage_facts
+from clinker.plan.explain.volumes import Volume, discovered, volumes
+from clinker.plan.files.discovery import display_name
+from clinker.plan.files.paths import known_values, pipeline_hash, render, split_name
+from clinker.plan.graph.graph import Unit
+from clinker.plan.nodes.planned import Planned, PlannedOutput
 
 _ARBITRATION = {
     "pause": "BackPressurePreferred -> Priority",

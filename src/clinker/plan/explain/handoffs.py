@@ -11,6 +11,9 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 
 from clinker.config.nodes import AggregateNode, OutputNode, TransformNode
+from clinker.plan.analyses.joins import Strategy as JoinStrategy
+from clinker.plan.analyses.ordering import Strategy as AggregateStrategy
+from clinker.plan.analyses.ordering import key_text, sort_keys
 from clinker.plan.compile import Plan
 from clinker.plan.explain.operators import (
     KEYED_JOINS,
@@ -18,10 +21,7 @@ from clinker.plan.explain.operators import (
     join_strategies,
     removes_duplicates,
 )
-from clinker.plan.graph import Edge, Unit
-from clinker.plan.joins import Strategy as JoinStrategy
-from clinker.plan.ordering import Strategy as AggregateStrategy
-from clinker.plan.ordering import key_text, sort_keys
+from clinker.plan.graph.graph import Edge, Unit
 
 
 class Crossing(enum.StrEnum):

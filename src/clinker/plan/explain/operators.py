@@ -8,12 +8,12 @@ from dataclasses import dataclass
 from typing import Literal
 
 from clinker.config.nodes import OutputNode, SourceNode, StateNode
-from clinker.cxl import typed
+from clinker.cxl.check import typed
+from clinker.plan.analyses.joins import Strategy as JoinStrategy
+from clinker.plan.analyses.ordering import Strategy as AggregateStrategy
 from clinker.plan.compile import Plan
-from clinker.plan.graph import Unit
-from clinker.plan.joins import Strategy as JoinStrategy
-from clinker.plan.ordering import Strategy as AggregateStrategy
-from clinker.plan.planned import PlannedState, PlannedTransform
+from clinker.plan.graph.graph import Unit
+from clinker.plan.nodes.planned import PlannedState, PlannedTransform
 
 SpillPriority = int | Literal["last"] | None
 """Lower is cheaper to write to disk; None holds nothing that could be written."""

@@ -9,9 +9,9 @@ from clinker.config.nodes import SourceNode
 from clinker.plan.compile import Plan
 from clinker.plan.explain.operators import Operator
 from clinker.plan.explain.volumes import Volume
-from clinker.plan.files import Discovery, SourceFile
-from clinker.plan.graph import Unit
-from clinker.plan.storage import HEADROOM, is_staged, staged_copy
+from clinker.plan.files.discovery import Discovery, SourceFile
+from clinker.plan.files.storage import HEADROOM, is_staged, staged_copy
+from clinker.plan.graph.graph import Unit
 
 TEMP_DIR = "OS temp dir (default)"
 

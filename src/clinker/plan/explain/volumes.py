@@ -9,8 +9,8 @@ from datetime import datetime
 from clinker.config.nodes import SourceNode
 from clinker.plan.compile import Plan
 from clinker.plan.explain.operators import Operator
-from clinker.plan.files import Discovery, discover
-from clinker.plan.graph import Unit
+from clinker.plan.files.discovery import Discovery, discover
+from clinker.plan.graph.graph import Unit
 
 
 @dataclass(frozen=True)

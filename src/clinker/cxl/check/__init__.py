@@ -1,0 +1,1 @@
+"""Names bound and types checked: from the syntax tree to a typed program."""

@@ -1,0 +1,1 @@
+"""The interpreter, which defines what programs mean, and what it computes with."""

@@ -1,0 +1,235 @@
+"""Sums that do not depend on the order of records, as Spark SQL.
+
+A Float is cut into limbs, whole multiples of fixed powers of two. Sums of limbs are sums of
+integers, hence exact, and what they add up to is rounded once, at the end.
+"""
+
+from __future__ import annotations
+
+from clinker.cxl.sql.aggregates import AggregateCall
+from clinker.frozen import frozen
+
+LIMB_BITS = 32
+"""A limb is at most half of 2**32, so a group may have 2**31 records before a sum overflows."""
+_RADIX = f"{2**LIMB_BITS}D"
+_DIGIT_MASK = f"{2**LIMB_BITS - 1}L"
+
+_INFINITY, _NEGATIVE_INFINITY = "double('Infinity')", "double('-Infinity')"
+_NAN = "double('NaN')"
+_LARGEST = "1.7976931348623157E308D"
+
+# What a group has met besides ordinary numbers, as bits.
+_HAS_NAN, _HAS_INFINITY, _HAS_NEGATIVE_INFINITY, _HAS_OUTSIDE = 1, 2, 4, 8
+
+
+@frozen
+class Span:
+    """The powers of two that the limbs of a number stand for, 32 apart."""
+
+    low: int
+    """The exponent of the lowest limb: numbers are multiples of that power of two."""
+    limbs: int
+
+    def exponent(self, limb: int) -> int:
+        return self.low + LIMB_BITS * limb
+
+
+INTS = Span(0, 2)
+"""Ints that have become Floats."""
+ORDINARY = Span(-96, 5)
+"""Numbers below 2**61 without digits below 2**-96: what one usually has to do with."""
+EVERY = Span(-1074, 66)
+"""All finite Floats."""
+
+_ORDINARY_LIMIT = 2.0**61
+_SMALL_HIGH = 2**29
+"""With a higher limb up to this, a sum of Ints fits into 64 bits."""
+
+
+@frozen
+class ExactSum:
+    """The sum of the Floats of a group, null without any."""
+
+    value: str
+    scaled: str
+    """The sum divided by 2**64, which is never beyond the Floats."""
+    needs_wide: str | None = None
+
+
+def exact_sum(call: AggregateCall, number: str, *, only_ints: bool = False) -> ExactSum:
+    """The sum of the DOUBLE `number` of every record that has one."""
+    if only_ints:
+        return _sum_of_ints(call, number)
+    if call.is_wide:
+        span, limb, fits = EVERY, _guarded_limb, f"abs({number}) <= {_LARGEST}"
+    else:
+        # In Spark's order NaN is above all limits.
+        lowest = f"{number} * {_power_of_two(-ORDINARY.low)}"
+        fits = f"abs({number}) < {_ORDINARY_LIMIT!r}D and rint({lowest}) = {lowest}"
+        span, limb = ORDINARY, _limb
+    fits = call.per_record(fits)
+    flag = (
+        f"case when {fits} then 0 when isnan({number}) then {_HAS_NAN}"
+        f" when {number} = {_INFINITY} then {_HAS_INFINITY}"
+        f" when {number} = {_NEGATIVE_INFINITY} then {_HAS_NEGATIVE_INFINITY}"
+        f" when {number} is not null then {_HAS_OUTSIDE} end"
+    )
+    flags = call.over_group(f"bit_or({flag})")
+    fitting = call.per_record(f"if({fits}, {number}, 0D)")
+    total = _rounded(call, [limb(fitting, span, k) for k in range(span.limbs)], span)
+    return ExactSum(
+        _unless_infinite(flags, total.value),
+        _unless_infinite(flags, total.scaled),
+        None if call.is_wide else f"({flags} & {_HAS_OUTSIDE} <> 0)",
+    )
+
+
+def _sum_of_ints(call: AggregateCall, number: str) -> ExactSum:
+    low, high = (call.over_group(f"sum({_limb(number, INTS, k)})") for k in range(INTS.limbs))
+    small = f"{high} * {2**LIMB_BITS}L + {low}"
+    # Groups whose sum is beyond 64 bits are few, and decimals are slow.
+    whole = f"cast({high} as decimal(20)) * {2**LIMB_BITS}BD + cast({low} as decimal(20))"
+    is_small = f"abs({high}) <= {_SMALL_HIGH}L"
+    value = call.bind(f"if({is_small}, cast({small} as double), cast({whole} as double))")
+    return ExactSum(value, f"({value} * {2.0**-64!r}D)")
+
+
+def _unless_infinite(flags: str, total: str) -> str:
+    return (
+        f"case when {flags} = 0 then {total} when {flags} = {_HAS_INFINITY} then {_INFINITY}"
+        f" when {flags} = {_HAS_NEGATIVE_INFINITY} then {_NEGATIVE_INFINITY}"
+        f" when {flags} is not null then {_NAN} end"
+    )
+
+
+def _power_of_two(exponent: int) -> str:
+    return f"{2.0**exponent!r}D"
+
+
+def _limb(number: str, span: Span, k: int) -> str:
+    """A limb: the number in units of its power of two, less what the limbs above it hold.
+
+    All of it is exact: scaling by powers of two, rounding to integers, and a difference of integers
+    that is itself a small one.
+    """
+    exponent = span.exponent(k)
+    units = f"rint({number} * {_power_of_two(-exponent)})"
+    if k + 1 < span.limbs:
+        above = f"rint({number} * {_power_of_two(-exponent - LIMB_BITS)})"
+        units = f"{units} - {_RADIX} * {above}"
+    return f"floor({units})"
+
+
+def _guarded_limb(number: str, span: Span, k: int) -> str:
+    """A limb of any Float, whose scaled value must not leave the Floats.
+
+    A number 2**85 times the limb's power of two is a multiple of the next one: it has 53 digits.
+    """
+    exponent = span.exponent(k)
+    # The reciprocal of the lowest power is no Float.
+    units = f"rint({number} / {_power_of_two(exponent)})"
+    if k + 1 < span.limbs:
+        above = f"rint({number} / {_power_of_two(exponent + LIMB_BITS)})"
+        units = f"{units} - {_RADIX} * {above}"
+    limb = f"floor({units})"
+    bound = exponent + LIMB_BITS + 53
+    return limb if bound > 1023 else f"if(abs({number}) < {_power_of_two(bound)}, {limb}, 0L)"
+
+
+@frozen
+class _Leading:
+    """The leading digits of a sum, from which it is rounded.
+
+    The sum is `first` times 2**64, plus `second` as an unsigned number of 64 bits, plus less than
+    one if there is a `rest`, all in units of 2**`exponent`. Unless it is 0, these hold its leading
+    55 digits or more.
+    """
+
+    first: str
+    second: str
+    rest: str
+    exponent: str
+    is_negative: str | None = None
+    """Where this is the sum with its sign changed; None when `first` has the sign."""
+
+
+def _rounded(call: AggregateCall, limbs: list[str], span: Span) -> ExactSum:
+    sums = [call.over_group(f"sum({limb})") for limb in limbs]
+    found = _leading_of_many(call, sums, span) if span is EVERY else _leading_of_few(call, sums)
+    first, second = found.first, found.second
+    # Move the leading digits to the top of 64 bits, or next to it: the logarithm may be off by one.
+    size = f"greatest(abs(cast({first} as double)), 1D)"
+    shift = call.bind(f"greatest(61 - cast(floor(log2({size})) as int), 0)")
+    # More than 55 digits, and a last one that tells whether others follow, round as all would.
+    digits = (
+        f"shiftleft({first}, {shift})"
+        f" | shiftrightunsigned(shiftrightunsigned({second}, 1), 63 - {shift})"
+        f" | if(shiftleft({second}, {shift}) <> 0 or {found.rest}, 1L, 0L)"
+    )
+    signed = call.bind(f"cast({digits} as double)")
+    if found.is_negative:
+        signed = f"if({found.is_negative}, -{signed}, {signed})"
+
+    def total(exponent: str) -> str:
+        if span is not EVERY:
+            return f"({signed} * power(2D, {exponent}))"
+        # Two factors, as the power itself may be beyond the Floats.
+        half = f"cast({exponent} as int) div 2"
+        return f"({signed} * power(2D, {exponent} - {half}) * power(2D, {half}))"
+
+    exponent = call.bind(f"{found.exponent} + 64 - {shift}")
+    return ExactSum(total(exponent), total(f"({exponent} - 64)"))
+
+
+def _leading_of_few(call: AggregateCall, sums: list[str]) -> _Leading:
+    """Of a sum of ordinary numbers: it is three words of 64 bits, the highest of which is signed.
+
+    A word that only repeats the sign of the next one is no leading digit.
+    """
+    carried = [sums[0]]
+    for total in sums[1:]:
+        carried.append(f"({total} + shiftright({carried[-1]}, {LIMB_BITS}))")
+    low = call.bind(_word(carried[1], carried[0]))
+    middle = call.bind(_word(carried[3], carried[2]))
+    high = call.bind(carried[4])
+    is_long, is_middle = f"{high} <> shiftright({middle}, 63)", f"{middle} <> shiftright({low}, 63)"
+
+    def by_length(long: str, middling: str, short: str) -> str:
+        return f"case when {is_long} then {long} when {is_middle} then {middling} else {short} end"
+
+    exponents = (str(ORDINARY.low + 64 * place) for place in (1, 0, -1))
+    return _Leading(
+        call.bind(by_length(high, middle, low)),
+        call.bind(by_length(middle, low, "0L")),
+        f"{is_long} and {low} <> 0",
+        by_length(*exponents),
+    )
+
+
+def _word(upper: str, lower: str) -> str:
+    """The 64 bits of two limbs."""
+    return f"shiftleft({upper}, {LIMB_BITS}) | {lower} & {_DIGIT_MASK}"
+
+
+def _leading_of_many(call: AggregateCall, sums: list[str], span: Span) -> _Leading:
+    limbs = call.bind(f"array({', '.join(sums)})")
+    carried = f"aggregate({limbs}, 0L, (carry, total) -> shiftright(total + carry, {LIMB_BITS}))"
+    negative = call.bind(f"{carried} < 0")
+    absolute = f"if({negative}, transform({limbs}, total -> -total), {limbs})"
+    # Two zeros stand below the digits, so that every digit has two others behind it.
+    digits = call.bind(
+        f"aggregate({absolute}, named_struct('carry', 0L, 'digits', array(0L, 0L)),"
+        f" (before, total) -> named_struct("
+        f"'carry', shiftright(total + before.carry, {LIMB_BITS}),"
+        f" 'digits', array_append(before.digits, (total + before.carry) & {_DIGIT_MASK})),"
+        f" all -> array_append(all.digits, all.carry))"
+    )
+    places = f"transform({digits}, (digit, place) -> if(digit <> 0, place, 2))"
+    place = call.bind(f"array_max({places})")
+    return _Leading(
+        call.bind(f"{digits}[{place}]"),
+        call.bind(f"shiftleft({digits}[{place} - 1], 32) | {digits}[{place} - 2]"),
+        call.bind(f"exists(slice({digits}, 1, {place} - 2), digit -> digit <> 0)"),
+        f"{span.exponent(-4)} + {LIMB_BITS} * {place}",
+        negative,
+    )

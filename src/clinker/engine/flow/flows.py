@@ -1,0 +1,118 @@
+"""From the plan to flows: every node's records, each built once and handed to all that read it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from pyspark import StorageLevel
+
+from clinker.engine.flow.building import Building, as_declared
+from clinker.engine.flow.flow import Flow
+from clinker.engine.nodes.aggregate import aggregate
+from clinker.engine.nodes.combine import combine
+from clinker.engine.nodes.merge import merge
+from clinker.engine.nodes.output import Written, written
+from clinker.engine.nodes.route import branch_flow, route
+from clinker.engine.nodes.source import source
+from clinker.engine.nodes.transform import transform
+from clinker.engine.reading.inputs import SourceInput
+from clinker.engine.rejects.mark import with_rejected
+from clinker.engine.report.facts import Exit, RunError
+from clinker.plan.graph.graph import Edge, Unit
+from clinker.plan.nodes.planned import (
+    Planned,
+    PlannedAggregate,
+    PlannedCombine,
+    PlannedMerge,
+    PlannedOutput,
+    PlannedRoute,
+    PlannedSource,
+    PlannedTransform,
+)
+
+
+class Flows:
+    """The flows of a run. Rejected records travel with the first reader of each node."""
+
+    def __init__(self, building: Building, inputs: Sequence[SourceInput]) -> None:
+        self._building = building
+        self._inputs = {source.name: source for source in inputs}
+        self._flows: dict[str, Flow] = {}
+        self._kept: list[Flow] = []
+        graph = building.plan.graph
+        outputs = [unit.name for unit in graph if unit.kind == "output"]
+        looked_up = [w.root for w in building.plan.windows.values() if w.lookup is not None]
+        ends = [*outputs, *looked_up]
+        self._live = {name for end in ends for name in (end, *graph.ancestors(end))}
+
+    def outputs(self) -> list[Written]:
+        """All outputs, in the order of the pipeline."""
+        planned = [self._building.plan.nodes[unit.name] for unit in self._building.plan.graph]
+        return [self.output(node) for node in planned if isinstance(node, PlannedOutput)]
+
+    def output(self, planned: PlannedOutput) -> Written:
+        """What an output writes, rejected records included."""
+        unit = planned.unit
+        return written(self._building, planned, self.read(unit, unit.inputs[0]))
+
+    def of(self, name: str) -> Flow:
+        """What leaves a node, rejected records included."""
+        if name not in self._flows:
+            flow = self._built(self._building.plan.nodes[name])
+            if not flow.is_small and len(self._readers(name)) > 1:
+                flow = flow.with_frame(flow.frame.persist(StorageLevel.MEMORY_AND_DISK))
+                self._kept.append(flow)
+            self._flows[name] = flow
+        return self._flows[name]
+
+    def read(self, reader: Unit, edge: Edge) -> Flow:
+        """What a node reads through one of its inputs."""
+        flow = self.of(edge.upstream)
+        carries = self._readers(edge.upstream)[0] == (reader.name, edge)
+        if isinstance(self._building.plan.nodes[edge.upstream], PlannedRoute):
+            assert edge.port is not None
+            return branch_flow(flow, edge.port, carries_rejects=carries)
+        flow = flow if carries else flow.without_rejects()
+        return flow if reader.kind == "output" else as_declared(flow)
+
+    def release(self) -> None:
+        """Free what was kept for several readers."""
+        for flow in self._kept:
+            flow.frame.unpersist()
+        self._kept.clear()
+
+    def _readers(self, name: str) -> list[tuple[str, Edge]]:
+        consumers = self._building.plan.graph.consumers(name)
+        return [(unit.name, edge) for unit, edge in consumers if unit.name in self._live]
+
+    def _built(self, planned: Planned) -> Flow:
+        unit = planned.unit
+        flows = [self.read(unit, edge) for edge in unit.inputs]
+        match planned:
+            case PlannedSource():
+                return source(self._building, planned, self._inputs[unit.name])
+            case PlannedTransform():
+                return self._transformed(planned, flows[0])
+            case PlannedRoute():
+                return route(self._building, planned, flows[0])
+            case PlannedMerge():
+                return merge(self._building.spark, planned, flows)
+            case PlannedAggregate():
+                return aggregate(self._building, planned, flows[0])
+            case PlannedCombine():
+                by_label = {e.label: flow for e, flow in zip(unit.inputs, flows, strict=True)}
+                return combine(self._building, planned, by_label)
+        raise RunError(
+            f"running a {unit.kind} node is not supported yet: '{unit.name}'", Exit.CONFIGURATION
+        )
+
+    def _transformed(self, planned: PlannedTransform, flow: Flow) -> Flow:
+        window = self._building.plan.windows.get(planned.unit.name)
+        if window is None or window.lookup is None:
+            return transform(self._building, planned, flow)
+        looked_up = as_declared(self.of(window.root))
+        result = transform(self._building, planned, flow, looked_up)
+        if self._readers(window.root) or not looked_up.has_rejects:
+            return result
+        # Nobody else reads that source, so nobody else reports what it rejects.
+        return with_rejected(result, [looked_up])

@@ -1,0 +1,421 @@
+"""Joins: the records of a combine's inputs brought together.
+
+Every input's columns get its name in front. The driver's records stay, rejected ones among them;
+the build inputs are joined to them one after the other. What of an input's condition compares two
+prepared columns is left to Spark's join; anything more is checked on the pairs that it finds.
+"""
+
+from __future__ import annotations
+
+import datetime as dt
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+
+from pyspark.sql import DataFrame
+from pyspark.sql import functions as f
+
+from clinker.cxl.check import typed
+from clinker.cxl.syntax.ast import BinaryOp
+from clinker.cxl.types import Kind, Type
+from clinker.engine.expressions import Compiler, Scope, literal, representation
+from clinker.engine.expressions.conditions import either
+from clinker.engine.flow.building import Building, computed, recast
+from clinker.engine.flow.flow import REJECT, Flow, quoted, selection
+from clinker.engine.flow.identity import identity_sql
+from clinker.engine.rejects.explaining import expressions_explainer
+from clinker.engine.rejects.mark import (
+    inputs_sql,
+    is_kept,
+    read_expressions,
+    reads_of,
+    reject_sql,
+    rejecting,
+    unless_rejected,
+)
+from clinker.engine.rejects.matches import Matches, place_columns
+from clinker.frozen import frozen
+from clinker.plan.analyses.joins import Comparison, Join, Step
+from clinker.plan.nodes.planned import PlannedCombine, PlannedSource
+
+_OPERATORS = {
+    BinaryOp.EQUAL: "=",
+    BinaryOp.LESS: "<",
+    BinaryOp.LESS_EQUAL: "<=",
+    BinaryOp.GREATER: ">",
+    BinaryOp.GREATER_EQUAL: ">=",
+}
+_NUMBER, _HOLDS, _FAILS = "$number", "$holds", "$fails"
+
+
+@frozen(eq=False, kw_only=True)
+class Joined:
+    """The driver's records with what they found."""
+
+    flow: Flow
+    """Of the driver, its columns under their new names; build columns are in the frame only."""
+    builds: tuple[str, ...]
+    order: tuple[str, ...]
+    """The build orders, which tell several finds of one driver record apart."""
+    is_unique: bool
+    """Whether every driver record is there once."""
+    matches: Matches
+    rejected: tuple[Flow, ...] = ()
+    """Build inputs of which records failed."""
+
+    @property
+    def is_match(self) -> str:
+        """Whether all build inputs have a record here."""
+        return " and ".join(f"{quoted(matched(build))} is not null" for build in self.builds)
+
+
+def column_of(label: str, name: str) -> str:
+    return f"{label}.{name}"
+
+
+def matched(label: str) -> str:
+    """The column that is there if an input has a record."""
+    return f"$matched:{label}"
+
+
+def join(
+    building: Building,
+    planned: PlannedCombine,
+    plan: Join,
+    inputs: Mapping[str, Flow],
+    *,
+    only_first: bool,
+) -> Joined:
+    """The driver's records with all their finds, or with the first of each only."""
+    return _Joining(building, planned, inputs).run(plan, only_first)
+
+
+@frozen(eq=False)
+class JoinedInputs:
+    """What expressions find in joined records."""
+
+    flow: Flow
+    inputs: Mapping[str, Flow]
+    compiler: Compiler
+
+    @property
+    def now(self) -> dt.datetime:
+        return self.compiler.inputs.now
+
+    def field(self, qualifier: str | None, name: str) -> str:
+        assert qualifier is not None
+        if name in self.inputs[qualifier].columns:
+            return quoted(column_of(qualifier, name))
+        return literal(None, Type(Kind.NULL))
+
+    def system(self, namespace: str, path: tuple[str, ...], type_: Type) -> str:
+        return self.compiler.inputs.system(namespace, path, type_)
+
+
+class _Joining:
+    def __init__(
+        self, building: Building, planned: PlannedCombine, inputs: Mapping[str, Flow]
+    ) -> None:
+        self.building = building
+        self.planned = planned
+        self.inputs = inputs
+        self.rejected: list[Flow] = []
+        self.matches = Matches({}, building.system.files)
+
+    def run(self, plan: Join, only_first: bool) -> Joined:
+        flow = self._named(plan.driver, self.inputs[plan.driver])
+        order: list[str] = []
+        # Where all inputs are looked up by the driver alone, the first of each is the first of all.
+        is_star = all(
+            not step.ranges
+            and not step.residuals
+            and all(c.probe_input == plan.driver and c.is_exact for c in step.equalities)
+            for step in plan.steps
+        )
+        deduplicates = only_first and is_star
+        for number, step in enumerate(plan.steps):
+            flow, own = self._joined(flow, number, step, deduplicates, order)
+            order += own
+        builds = tuple(step.build for step in plan.steps)
+        found = Joined(
+            flow=flow,
+            builds=builds,
+            order=tuple(order),
+            is_unique=deduplicates,
+            matches=self.matches,
+            rejected=tuple(self.rejected),
+        )
+        if len(builds) > 1 or not deduplicates:
+            found = self._settled(found, only_first)
+        return found
+
+    def _named(self, label: str, flow: Flow) -> Flow:
+        """A flow whose columns bear the name of their input."""
+        names = {name: column_of(label, name) for name in flow.columns}
+        texts = [f"{quoted(old)} as {quoted(new)}" for old, new in names.items()]
+        frame = flow.frame.selectExpr(*texts, *selection(flow.hidden))
+        origin = {n: (names.get(column, column), t) for n, (column, t) in flow.origin.items()}
+        columns = {names[name]: type_ for name, type_ in flow.columns.items()}
+        return replace(flow, frame=frame, columns=columns, origin=origin)
+
+    def compiler(self, flow: Flow, scope: Scope | None = None) -> Compiler:
+        plain = self.building.compiler(self.planned.unit, flow, scope)
+        return Compiler(JoinedInputs(flow, self.inputs, plain), plain.scope)
+
+    # One step
+
+    def _joined(
+        self, flow: Flow, number: int, step: Step, deduplicates: bool, finds: Sequence[str]
+    ) -> tuple[Flow, list[str]]:
+        comparisons = [c for c in step.comparisons if self._is_direct(c)]
+        # What is not compared by columns alone is checked on pairs, inexact equalities too.
+        checks = [c.written for c in step.comparisons if c not in comparisons or not c.is_exact]
+        probes = [f"$probe:{number}.{n}" for n in range(len(comparisons))]
+        keys = [f"$build:{number}.{n}" for n in range(len(comparisons))]
+        flow, may_fail = self._with_keys(
+            flow, probes, [c.probe for c in comparisons], comparisons, self.matches
+        )
+        if may_fail and finds and not deduplicates:
+            flow = _rejected_once(flow, finds)
+        build = self._build(step, keys, comparisons)
+        order = [f"$order:{number}.{n}" for n in range(len(build.order))]
+        if deduplicates:
+            build = _first_of_each(build, keys)
+        condition = [
+            f"{quoted(p)} {_OPERATORS[c.op]} {quoted(k)}"
+            for p, c, k in zip(probes, comparisons, keys, strict=True)
+        ]
+        residuals, late = self._conditions(flow, [*step.residuals, *checks])
+        condition += residuals
+        if flow.has_rejects:
+            condition.append(f"{quoted(REJECT)} is null")
+        renamed = build.frame.selectExpr(
+            *selection(build.columns),
+            *selection(keys),
+            *(f"{quoted(o)} as {quoted(n)}" for o, n in zip(build.order, order, strict=True)),
+            *(
+                f"{text} as {quoted(name)}"
+                for text, name in zip(build.place, place_columns(step.build), strict=True)
+            ),
+            f"true as {quoted(matched(step.build))}",
+        )
+        self.matches = replace(self.matches, builds={**self.matches.builds, step.build: build})
+        if build.is_small:
+            renamed = renamed.hint("broadcast")
+        frame = flow.frame.join(renamed, f.expr(" and ".join(condition or ["true"])), "left")
+        is_ordered = flow.is_ordered and build.is_small and deduplicates
+        joined = replace(flow, frame=frame, is_ordered=is_ordered)
+        if late:
+            joined = self._checked_pairs(joined, step, late, order)
+        return joined, order
+
+    def _is_direct(self, comparison: Comparison) -> bool:
+        """Whether Spark can compare the two sides as columns."""
+        is_tagged = representation(comparison.common).is_tagged
+        return comparison.op is BinaryOp.EQUAL or not is_tagged
+
+    def _with_keys(
+        self,
+        flow: Flow,
+        names: Sequence[str],
+        values: Sequence[typed.Expr],
+        comparisons: Sequence[Comparison],
+        matches: Matches,
+    ) -> tuple[Flow, bool]:
+        """The flow with what it is compared by, and whether keys may fail: those are rejected."""
+        compiler = self.compiler(flow)
+        columns = {name: quoted(name) for name in flow.frame.columns if name != REJECT}
+        failures: list[str | None] = []
+        for name, value, comparison in zip(names, values, comparisons, strict=True):
+            sql = compiler.expression(value)
+            failures.append(sql.fails)
+            columns[name] = _comparable(compiler.scope, sql.text, value.type, comparison.common)
+        mark = quoted(REJECT) if flow.has_rejects else None
+        fails = either(*failures)
+        if fails:
+            mark = self._mark(flow, compiler, fails, values, matches)
+        if mark:
+            columns[REJECT] = mark
+        frame = computed(flow.frame, compiler.scope, list(columns.items()))
+        return replace(flow, frame=frame, has_rejects=mark is not None), fails is not None
+
+    def _mark(
+        self,
+        flow: Flow,
+        compiler: Compiler,
+        fails: str,
+        expressions: Sequence[typed.Expr],
+        matches: Matches,
+    ) -> str:
+        read = read_expressions(expressions)
+        known = self.building.surroundings(self.planned.unit, expressions)
+        explain = expressions_explainer(expressions, reads_of(read), known)
+        site = self.building.site(self.planned.unit, matches.explaining(explain))
+        reject = reject_sql(flow, site, inputs_sql(compiler, read, matches.sql))
+        return rejecting(flow, fails, reject)
+
+    def _build(self, step: Step, keys: Sequence[str], comparisons: Sequence[Comparison]) -> Flow:
+        """A build input with its keys; its rejected records are put aside."""
+        flow = self.inputs[step.build]
+        if flow.is_small and self._is_just_read(step.build):
+            # In one partition, records need no shuffle to be compared with each other. Besides,
+            # Spark would compute with records that it holds already while it still plans.
+            flow = flow.with_frame(flow.frame.coalesce(1))
+        flow = self._named(step.build, flow)
+        alone = replace(self.matches, builds={})
+        flow, _ = self._with_keys(flow, keys, [c.build for c in comparisons], comparisons, alone)
+        if not flow.has_rejects:
+            return flow
+        if not flow.is_small:
+            flow = flow.with_frame(flow.frame.persist())
+        self.rejected.append(flow)
+        kept = flow.frame.where(f"{quoted(REJECT)} is null")
+        return replace(flow, frame=kept, has_rejects=False)
+
+    def _is_just_read(self, label: str) -> bool:
+        """Whether an input has nothing computed yet."""
+        (edge,) = (edge for edge in self.planned.unit.inputs if edge.label == label)
+        return isinstance(self.building.plan.nodes[edge.upstream], PlannedSource)
+
+    def _conditions(
+        self, flow: Flow, expressions: Sequence[typed.Expr]
+    ) -> tuple[list[str], list[typed.Expr]]:
+        """The conditions that Spark's join can check itself, and the others."""
+        direct: list[str] = []
+        late: list[typed.Expr] = []
+        for expression in expressions:
+            compiler = self.compiler(flow)
+            sql = compiler.is_true(expression)
+            if sql.fails or compiler.scope.layers(sql.text):
+                late.append(expression)
+            else:
+                direct.append(sql.text)
+        return direct, late
+
+    # Pairs
+
+    def _checked_pairs(
+        self, flow: Flow, step: Step, late: Sequence[typed.Expr], order: Sequence[str]
+    ) -> Flow:
+        """Pairs for which a condition does not hold are undone; the driver record stays once."""
+        compiler = self.compiler(flow)
+        present = f"{quoted(matched(step.build))} is not null"
+        tests: list[str] = []
+        failures: list[str] = []
+        for expression in late:
+            sql = compiler.is_true(expression)
+            if sql.fails:
+                asked = " and ".join([present, *tests])
+                failures.append(f"({asked} and {sql.fails})")
+            tests.append(compiler.scope.bind(sql.text))
+        names = [name for name in flow.frame.columns if name != REJECT]
+        columns = {name: quoted(name) for name in names}
+        columns[_HOLDS] = " and ".join([present, *tests])
+        has_rejects = flow.has_rejects
+        if failures:
+            fails = " or ".join(failures)
+            columns[REJECT] = self._mark(flow, compiler, fails, late, self.matches)
+            has_rejects = True
+        elif has_rejects:
+            columns[REJECT] = quoted(REJECT)
+        frame = computed(flow.frame, compiler.scope, list(columns.items()))
+        by = ", ".join(selection(flow.order))
+        first = ", ".join(selection(order))
+        # A driver record that fails with one find is rejected once, and its other finds go.
+        failed_first = f"{quoted(REJECT)} is null, " if has_rejects else ""
+        order_by = f"{failed_first}{quoted(_HOLDS)} desc, {first}"
+        number = f"row_number() over (partition by {by} order by {order_by})"
+        frame = frame.selectExpr("*", f"{number} as {quoted(_NUMBER)}")
+        if failures:
+            failed = f"max({quoted(REJECT)} is not null) over (partition by {by})"
+            frame = frame.selectExpr("*", f"{failed} as {quoted(_FAILS)}")
+            frame = frame.where(
+                f"{quoted(_NUMBER)} = 1 or (not {quoted(_FAILS)} and {quoted(_HOLDS)})"
+            )
+            frame = frame.drop(_FAILS)
+        else:
+            frame = frame.where(f"{quoted(_NUMBER)} = 1 or {quoted(_HOLDS)}")
+        dropped = {
+            *(column_of(step.build, name) for name in self.inputs[step.build].columns),
+            *order,
+            *place_columns(step.build),
+            matched(step.build),
+        }
+        kept = [
+            f"if({quoted(_HOLDS)}, {quoted(name)}, null) as {quoted(name)}"
+            if name in dropped
+            else quoted(name)
+            for name in frame.columns
+            if name not in (_HOLDS, _NUMBER)
+        ]
+        return replace(
+            flow, frame=frame.selectExpr(*kept), is_ordered=False, has_rejects=has_rejects
+        )
+
+    def _settled(self, found: Joined, only_first: bool) -> Joined:
+        """Driver records with their complete finds; one without any stays once, alone."""
+        flow = found.flow
+        complete = found.is_match
+        by = ", ".join(selection(flow.order))
+        order = ", ".join([f"({complete}) desc", *selection(found.order)])
+        frame = flow.frame
+        if not found.is_unique:
+            number = f"row_number() over (partition by {by} order by {order})"
+            frame = frame.selectExpr("*", f"{number} as {quoted(_NUMBER)}")
+            several = "false" if only_first else f"({complete})"
+            frame = frame.where(
+                unless_rejected(f"({quoted(_NUMBER)} = 1 or {several})", flow.has_rejects)
+            ).drop(_NUMBER)
+        if len(found.builds) > 1:
+            frame = frame.selectExpr(*self._nulled(frame, found, complete))
+        return replace(
+            found,
+            flow=replace(flow, frame=frame, is_ordered=flow.is_ordered and found.is_unique),
+            is_unique=found.is_unique or only_first,
+        )
+
+    def _nulled(self, frame: DataFrame, found: Joined, complete: str) -> list[str]:
+        """All columns; those of build inputs are null where one of these has no record."""
+        of_builds = {
+            *(column_of(b, name) for b in found.builds for name in self.inputs[b].columns),
+            *(name for build in found.builds for name in place_columns(build)),
+            *map(matched, found.builds),
+        }
+        return [
+            f"if({complete}, {quoted(name)}, null) as {quoted(name)}"
+            if name in of_builds
+            else quoted(name)
+            for name in frame.columns
+        ]
+
+
+def _comparable(scope: Scope, text: str, own: Type, common: Type) -> str:
+    """A side of a comparison as a column: nothing equals a NaN or is less or more."""
+    value = recast(scope, text, own, common)
+    form = representation(common)
+    if form.is_tagged:
+        value = scope.bind(identity_sql(scope, value, common))
+        return f"nullif({value}, 'NaN')" if common.maybe(Kind.FLOAT) else value
+    if form.kind is Kind.FLOAT:
+        value = scope.bind(value)
+        return f"if(isnan({value}), null, {value})"
+    return identity_sql(scope, value, common)
+
+
+def _first_of_each(flow: Flow, keys: Sequence[str]) -> Flow:
+    """Of build records with equal keys the first in order."""
+    by, order = ", ".join(selection(keys)), ", ".join(selection(flow.order))
+    number = f"row_number() over (partition by {by} order by {order})"
+    frame = flow.frame.selectExpr("*", f"{number} as {quoted(_NUMBER)}")
+    return flow.with_frame(frame.where(f"{quoted(_NUMBER)} = 1"))
+
+
+def _rejected_once(flow: Flow, finds: Sequence[str]) -> Flow:
+    """A driver record that fails with one of its finds is rejected once; its other finds go."""
+    by, order = ", ".join(selection(flow.order)), ", ".join(selection(finds))
+    number = f"row_number() over (partition by {by} order by {is_kept(flow)}, {order})"
+    fails = f"max(not {is_kept(flow)}) over (partition by {by})"
+    frame = flow.frame.selectExpr(
+        "*", f"{number} as {quoted(_NUMBER)}", f"({fails}) as {quoted(_FAILS)}"
+    )
+    kept = frame.where(f"{quoted(_NUMBER)} = 1 or not {quoted(_FAILS)}")
+    return replace(flow, frame=kept.drop(_NUMBER, _FAILS), is_ordered=False)

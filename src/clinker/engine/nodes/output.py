@@ -1,0 +1,171 @@
+"""Outputs: what of a flow is written, and in which form."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+
+from pyspark.sql import DataFrame
+
+from clinker.config.names import SortKey
+from clinker.config.nodes import OutputNode
+from clinker.config.nodes.output import CsvOutput, JsonOutput, OutputConfig
+from clinker.cxl.types import ANY, STRING, Type
+from clinker.engine.expressions import Scope
+from clinker.engine.flow.building import Building, computed, field_sql
+from clinker.engine.flow.flow import (
+    META,
+    POSITION,
+    REJECT,
+    SOURCE,
+    WIDENED,
+    Flow,
+    quoted,
+    widened_column,
+)
+from clinker.engine.flow.ordering import sort_sql
+from clinker.engine.rejects.mark import unless_rejected
+from clinker.engine.rejects.reject_texts import reject_text_sql
+from clinker.engine.report.facts import Exit, RunError
+from clinker.engine.writing.destinations import is_per_file
+from clinker.formats.common.writing import OutputColumn, Split, Widened, WriteSpec
+from clinker.frozen import frozen
+from clinker.plan.graph.graph import Unit
+from clinker.plan.nodes.planned import PlannedOutput
+
+_GROUP_KEY = "$group_key"
+
+
+@frozen(eq=False, kw_only=True)
+class Written:
+    """An output, ready to be computed and written."""
+
+    unit: Unit
+    frame: DataFrame
+    """Its columns as its specification names them, then what tells rejects and input files."""
+    spec: WriteSpec
+    is_small: bool
+    per_file: bool
+    """Whether it writes a file for each input file."""
+    keys_from_records: bool
+    """Whether the names of its last columns depend on what the records hold."""
+
+
+def written(building: Building, planned: PlannedOutput, flow: Flow) -> Written:
+    """What an output makes of the flow it reads."""
+    node = planned.unit.node
+    assert isinstance(node, OutputNode)
+    config = node.config
+    ordered = _sorted(flow, config.sort_order) if config.sort_order else flow.in_order()
+    scope = Scope()
+    shown = building.plan.projections[planned.unit.name]
+    columns = [
+        OutputColumn(column.name, ordered.narrowed.get(column.field, column.type))
+        for column in shown
+    ]
+    texts = [
+        (column.held_as, _column_sql(ordered, projected.field))
+        for column, projected in zip(columns, shown, strict=True)
+    ]
+    widened = None
+    if config.include_unmapped:
+        undeclared = Widened(
+            excluded=ordered.overwritten.union(config.exclude, ordered.columns),
+            renamed=_new_names(config),
+        )
+        taken = {column.name for column in columns}
+        for name, field in undeclared.written(ordered.widened, taken).items():
+            column = OutputColumn(name, STRING.nullable())
+            columns.append(column)
+            texts.append((column.held_as, quoted(widened_column(field))))
+        if ordered.has_widened_map:
+            widened = undeclared
+            texts.append((WIDENED, quoted(WIDENED)))
+    split = _split(config, ordered.columns)
+    if split and split.group_key:
+        assert config.split and config.split.group_key
+        texts.append((_GROUP_KEY, field_sql(ordered, config.split.group_key)))
+    per_file = is_per_file(config)
+    if per_file or not texts:  # records without any column could not be counted
+        texts += [(SOURCE, quoted(SOURCE)), (POSITION, quoted(POSITION))]
+    if ordered.has_rejects:
+        texts.append((REJECT, reject_text_sql()))
+    return Written(
+        unit=planned.unit,
+        frame=computed(ordered.frame, scope, texts),
+        spec=_spec(config, tuple(columns), widened, split),
+        is_small=flow.is_small,
+        per_file=per_file,
+        keys_from_records=widened is not None and config.type == "csv",
+    )
+
+
+def _new_names(config: OutputConfig) -> dict[str, tuple[str, ...]]:
+    """The names under which fields are written that have others."""
+    found: dict[str, tuple[str, ...]] = {}
+    for name, field in config.mapping.items():
+        found[field] = (*found.get(field, ()), name)
+    return found
+
+
+def _column_sql(flow: Flow, field: str) -> str:
+    if field.startswith(META) or field in flow.narrowed:
+        return quoted(field)
+    return field_sql(flow, field)
+
+
+def _sorted(flow: Flow, keys: Sequence[SortKey]) -> Flow:
+    """The flow in the order that the output asks for; rejected records are not in it."""
+    dropped = [key.field for key in keys if key.null_order == "drop"]
+    frame = flow.frame
+    for name in dropped:
+        test = f"{field_sql(flow, name)} is not null"
+        frame = frame.where(unless_rejected(test, flow.has_rejects))
+    return replace(flow, frame=frame.orderBy(*sort_sql(flow, keys)), is_ordered=True)
+
+
+def _split(config: OutputConfig, columns: Mapping[str, Type]) -> Split | None:
+    split = config.split
+    if split is None or not split.has_limit:
+        return None
+    key = None
+    if split.group_key:
+        key = OutputColumn(_GROUP_KEY, columns.get(split.group_key, ANY), hidden=True)
+    return Split(
+        max_records=split.max_records,
+        max_bytes=split.max_bytes,
+        group_key=key,
+        naming=split.naming.text,
+        repeat_header=split.repeat_header,
+        oversize_group=split.oversize_group,
+    )
+
+
+def _spec(
+    config: OutputConfig,
+    columns: tuple[OutputColumn, ...],
+    widened: Widened | None,
+    split: Split | None,
+) -> WriteSpec:
+    match config:
+        case CsvOutput():
+            return WriteSpec(
+                format="csv",
+                columns=columns,
+                widened=widened,
+                split=split,
+                delimiter=config.options.delimiter,
+                include_header=config.include_header,
+                preserve_nulls=config.preserve_nulls,
+            )
+        case JsonOutput():
+            return WriteSpec(
+                format="json",
+                columns=columns,
+                widened=widened,
+                split=split,
+                json_form=config.options.format,
+                pretty=config.options.pretty,
+                preserve_nulls=config.preserve_nulls,
+            )
+    raise RunError(f"writing {config.type} files is not supported yet", Exit.CONFIGURATION)

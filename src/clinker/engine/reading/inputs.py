@@ -1,0 +1,225 @@
+"""The inputs of a run: the files of every source, opened and measured before any is read."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from functools import cached_property
+
+import pyarrow as pa
+
+from clinker.config.formats import CsvReading, JsonReading
+from clinker.config.nodes import SourceNode
+from clinker.config.nodes.source import CsvSource, JsonSource, SourceConfig
+from clinker.engine.rejects.sites import Demand, Site, Sites
+from clinker.engine.report.facts import Exit, Identity, RunError
+from clinker.formats.reading import (
+    ArrayPath,
+    Column,
+    CsvDialect,
+    FormatError,
+    InputFile,
+    Inventory,
+    JsonDialect,
+    ReadSpec,
+    check_unchanged,
+    count_records,
+    delivered_schema,
+    input_file,
+    read_split,
+    take_inventory,
+)
+from clinker.frozen import frozen
+from clinker.plan.compile import Plan
+from clinker.plan.files.discovery import SourceFile, discover, input_problems
+from clinker.plan.graph.graph import Unit
+
+SMALL_INPUT = 32 * 2**20
+"""What the driver reads by itself, in bytes; starting workers for less costs more than it gains."""
+_MEMORY_PER_SMALL_INPUT = 128
+"""How many times as large the memory of a run is, at least: what becomes of short records takes
+many times the bytes that they have in a file."""
+_MOST_PER_SPLIT = 8 * 2**20
+"""What is read at once."""
+_LEAST_PER_TASK, _MOST_PER_TASK = 8 * 2**20, 64 * 2**20
+"""What a task reads: less would not be worth a task, more would not be worth the wait."""
+_TASKS_PER_CORE = 2
+
+
+@frozen(eq=False, kw_only=True)
+class SourceInput:
+    """A source with its files."""
+
+    unit: Unit
+    number: int
+    """Its place among the sources."""
+    site: int
+    files: tuple[SourceFile, ...]
+    surveyed: tuple[InputFile, ...]
+    """The same files, as they were when their inventory was taken."""
+    spec: ReadSpec
+    inventory: Inventory
+    sample: int | None
+    """How many records to read at most; None for all."""
+    memory: int
+    """What the run may use, in bytes."""
+
+    @property
+    def name(self) -> str:
+        return self.unit.name
+
+    @property
+    def size(self) -> int:
+        return sum(file.size for file in self.surveyed)
+
+    @property
+    def is_small(self) -> bool:
+        most = min(SMALL_INPUT, self.memory // _MEMORY_PER_SMALL_INPUT)
+        return self.sample is not None or self.size <= most
+
+    @cached_property
+    def table(self) -> pa.Table:
+        """The records, read here and now."""
+        return pa.Table.from_batches(self._batches(), self.inventory.schema)
+
+    @cached_property
+    def records(self) -> int:
+        """How many records it has, rejected ones included."""
+        if self.is_small:
+            return len(self.table)
+        inventory = self.inventory
+        return sum(count_records(self.spec, inventory, split) for split in inventory.splits)
+
+    def check_unchanged(self) -> None:
+        """FormatError if one of the files is no longer what it was."""
+        for file in self.surveyed:
+            check_unchanged(file)
+
+    def whole(self) -> SourceInput:
+        """The same, but with all arrays whole."""
+        spec = replace(self.spec, members={})
+        schema = delivered_schema(spec, self.inventory.undeclared)
+        inventory = replace(self.inventory, schema=schema, members={})
+        return replace(self, spec=spec, inventory=inventory)
+
+    def _batches(self) -> Iterator[pa.RecordBatch]:
+        left = self.sample
+        for split in self.inventory.splits:
+            for batch in read_split(self.spec, self.inventory, split):
+                if left is not None:
+                    batch = batch.slice(0, left)
+                    left -= batch.num_rows
+                yield batch
+                if left == 0:
+                    return
+
+
+def open_inputs(
+    plan: Plan, identity: Identity, sites: Sites, *, whole: bool = False
+) -> tuple[SourceInput, ...]:
+    """Find and open the files of all sources; `RunError` if one of them cannot be read.
+
+    Of records only what the outputs need is delivered, unless they are asked for as a `whole`.
+    """
+    sources = [unit for unit in plan.graph if isinstance(unit.node, SourceNode)]
+    return tuple(_open(plan, identity, sites, n, unit, whole) for n, unit in enumerate(sources))
+
+
+def _open(
+    plan: Plan, identity: Identity, sites: Sites, number: int, unit: Unit, whole: bool
+) -> SourceInput:
+    assert isinstance(unit.node, SourceNode)
+    config = unit.node.config
+    found = discover(config, plan.options, identity.started)
+    problems = [p for p in input_problems(unit, config, found, plan.options) if p.is_error]
+    if problems:
+        raise RunError(problems[0].message, Exit.IO, problems)
+    site = sites.add(Site(unit.name, "", None))
+    spec = _spec(plan, unit, config, site, whole)
+    try:
+        files = [input_file(i, str(file.path)) for i, file in enumerate(found.files)]
+        task_bytes = plan.pipeline.pipeline.concurrency.chunk_size or _task_bytes(files)
+        inventory = take_inventory(spec, files, _split_bytes(task_bytes))
+    except FormatError as problem:
+        raise RunError(str(problem), Exit.IO, help=problem.help) from problem
+    inventory = replace(inventory, task_bytes=task_bytes)
+    preview = plan.options.preview
+    opened = SourceInput(
+        unit=unit,
+        number=number,
+        site=site,
+        files=found.files,
+        surveyed=tuple(files),
+        spec=spec,
+        inventory=inventory,
+        sample=preview.records if preview else None,
+        memory=plan.memory_limit,
+    )
+    # To take arrays apart pays for those that have many records.
+    return opened.whole() if opened.is_small else opened
+
+
+def _task_bytes(files: Sequence[InputFile]) -> int:
+    """So much that all cores have something to read and end at about the same time."""
+    tasks = _TASKS_PER_CORE * (os.cpu_count() or 1)
+    even = -(-sum(file.size for file in files) // tasks)
+    return max(_LEAST_PER_TASK, min(_MOST_PER_TASK, even))
+
+
+def _split_bytes(task_bytes: int) -> int:
+    """As many equal splits as make up a task."""
+    splits = -(-task_bytes // _MOST_PER_SPLIT)
+    return -(-task_bytes // splits)
+
+
+def _spec(plan: Plan, unit: Unit, config: SourceConfig, site: int, whole: bool) -> ReadSpec:
+    required = plan.required[unit.name]
+    every = tuple(column.name for column in config.schema_columns)
+    keeps_undeclared = config.on_unmapped.mode == "auto_widen" and (whole or required.undeclared)
+    # To explain why a record was rejected takes all of it, so it would all be read again.
+    stays_whole = whole or (required.all_for_dead_letters and _keeps_dead_letters(plan, unit.name))
+    return ReadSpec(
+        source=site,
+        source_name=unit.name,
+        dialect=_dialect(config),
+        columns=tuple(Column(c.name, c.type, c.required) for c in config.schema_columns),
+        needed=every if whole else required.for_results,
+        checked=required.to_reject,
+        undeclared=(
+            "reject"
+            if config.on_unmapped.mode == "reject"
+            else "keep"
+            if keeps_undeclared
+            else "drop"
+        ),
+        date_formats=plan.pipeline.pipeline.date_patterns,
+        array_paths=tuple(ArrayPath(p.path, p.mode, p.separator) for p in config.array_paths),
+        members={} if stays_whole or not _has_plain_records(config) else required.members,
+        site_of_unlike=Demand.WHOLE_RECORDS,
+    )
+
+
+def _has_plain_records(config: SourceConfig) -> bool:
+    """Whether an array in a record is one in the file as well."""
+    return isinstance(config, JsonSource) and not config.array_paths
+
+
+def _keeps_dead_letters(plan: Plan, source: str) -> bool:
+    """Whether rejected records are written, instead of ending the run; late ones always are."""
+    may_be_late = any(source in names for names in plan.event_times.time_windows.values())
+    return may_be_late or plan.pipeline.error_handling.strategy != "fail_fast"
+
+
+def _dialect(config: SourceConfig) -> CsvDialect | JsonDialect:
+    match config:
+        case CsvSource(options=CsvReading() as options):
+            return CsvDialect(
+                delimiter=options.delimiter,
+                quote_char=options.quote_char,
+                has_header=options.has_header,
+                encoding=options.encoding,
+            )
+        case JsonSource(options=JsonReading() as options):
+            return JsonDialect(form=options.format, record_path=options.record_path)
+    raise RunError(f"reading {config.type} files is not supported yet", Exit.CONFIGURATION)

@@ -1,0 +1,117 @@
+"""What rejected records carry: values with their types, in one text.
+
+The text is made of one small call of the engine, since it stands in the code that every record
+runs through: code that grows too long is no longer compiled by Java, for all records.
+"""
+
+from __future__ import annotations
+
+import datetime as dt
+import re
+from collections.abc import Callable, Iterable, Mapping
+from functools import cache, partial
+from typing import Any, TypeAlias
+
+import orjson
+
+from clinker.cxl.run import tagged
+from clinker.cxl.types import Type
+from clinker.cxl.values import Value
+from clinker.engine.expressions import Representation, representation
+from clinker.engine.expressions.representation import text_literal
+
+MARK = "~"
+"""What such a text begins with; tagged texts never do."""
+_OPTIONS = (
+    "map('ignoreNullFields', 'false', 'timestampNTZFormat', 'yyyy-MM-dd\\'T\\'HH:mm:ss.SSSSSS')"
+)
+_ARRAY, _TAGGED = "[", "any"
+
+
+def carried_sql(values: Iterable[tuple[str, str, Type]]) -> str:
+    """The text of named values, each given by its name, its SQL and its type."""
+    fields = [
+        f"{text_literal(_code(representation(type_)) + ':' + name)}, {text}"
+        for name, text, type_ in values
+    ]
+    if not fields:
+        return f"'{MARK}{{}}'"
+    return f"concat('{MARK}', to_json(named_struct({', '.join(fields)}), {_OPTIONS}))"
+
+
+def is_carried(text: str) -> bool:
+    return text.startswith(MARK)
+
+
+def carried_values(text: str) -> dict[str, Value]:
+    """The values of such a text, by name."""
+    return _read_all(text, _value_reading)
+
+
+def carried_leaves(text: str) -> dict[str, Any]:
+    """What the JSON of a tagged map has in place of these values, by name."""
+    return _read_all(text, _leaf_reading)
+
+
+def _code(form: Representation) -> str:
+    """How a value of this form is read again."""
+    if form.element:
+        return _ARRAY + _code(form.element)
+    return form.ddl if form.kind else _TAGGED
+
+
+def _same(value: Any) -> Any:
+    return value
+
+
+def _tagged_leaf(text: str) -> Any:
+    """Ints, truth and what is nested are written without quotes."""
+    return orjson.loads(text) if _UNQUOTED.match(text) else text
+
+
+_UNQUOTED = re.compile(r"[\[{]|true$|false$|-?[0-9]+$")
+
+_Read: TypeAlias = Callable[[Any], Any]
+_VALUES: Mapping[str, _Read] = {
+    "BOOLEAN": _same,
+    "BIGINT": _same,
+    "DOUBLE": float,
+    "STRING": _same,
+    "DATE": dt.date.fromisoformat,
+    "TIMESTAMP_NTZ": dt.datetime.fromisoformat,
+    _TAGGED: tagged.decode,
+}
+_LEAVES: Mapping[str, _Read] = {
+    "BOOLEAN": _same,
+    "BIGINT": _same,
+    "DOUBLE": lambda number: tagged.encode(float(number)),
+    "STRING": lambda text: tagged.STRING + text,
+    "DATE": lambda text: tagged.MOMENT + text,
+    "TIMESTAMP_NTZ": lambda text: tagged.MOMENT + text.removesuffix(".000000"),
+    _TAGGED: _tagged_leaf,
+}
+
+
+def _reading(readers: Mapping[str, _Read], key: str) -> tuple[str, _Read]:
+    """The name that stands in a key, and how its values are read."""
+    code, _, name = key.partition(":")
+    return name, _reader(readers, code)
+
+
+def _reader(readers: Mapping[str, _Read], code: str) -> _Read:
+    if not code.startswith(_ARRAY):
+        return readers[code]
+    read = _reader(readers, code.removeprefix(_ARRAY))
+    return lambda items: [None if item is None else read(item) for item in items]
+
+
+_value_reading = cache(partial(_reading, _VALUES))
+_leaf_reading = cache(partial(_reading, _LEAVES))
+
+
+def _read_all(text: str, reading: Callable[[str], tuple[str, _Read]]) -> dict[str, Any]:
+    found = {}
+    for key, value in orjson.loads(text[len(MARK) :]).items():
+        name, read = reading(key)
+        found[name] = None if value is None else read(value)
+    return found

@@ -1,0 +1,45 @@
+"""How rejected records leave the engine: each as one text.
+
+To Spark a struct in which all is null costs as much as several columns, and most records are not
+rejected. What the text is made of is JSON or numbers, so a newline can stand between its parts.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import pyarrow as pa
+
+from clinker.engine.flow.flow import POSITION, REJECT, SOURCE, quoted
+
+REJECTS = pa.schema(
+    [
+        (SOURCE, pa.int32()),
+        (POSITION, pa.int64()),
+        ("site", pa.int32()),
+        ("inputs", pa.string()),
+        ("origin", pa.string()),
+    ]
+)
+_BETWEEN = "\n"
+
+
+def reject_text_sql() -> str:
+    """What is told of a rejected record; of others, not even where they come from."""
+    reason = (f"{quoted(REJECT)}.{name}" for name in REJECTS.names[2:])
+    parts = (f"ifnull(string({part}), '')" for part in (quoted(SOURCE), quoted(POSITION), *reason))
+    return f"if({quoted(REJECT)} is null, null, concat_ws('\\n', {', '.join(parts)}))"
+
+
+def rejects_of(texts: Sequence[str]) -> pa.Table:
+    """What such texts tell."""
+    parts = _BETWEEN.join(texts).split(_BETWEEN) if texts else []
+    width = len(REJECTS)
+    assert len(parts) == len(texts) * width, "a part of a reject holds a newline"
+    return pa.table(
+        [
+            pa.array([part or None for part in parts[at::width]], pa.string()).cast(field.type)
+            for at, field in enumerate(REJECTS)
+        ],
+        REJECTS,
+    )

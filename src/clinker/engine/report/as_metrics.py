@@ -1,0 +1,123 @@
+"""Metrics: what a run leaves behind for monitoring, one small JSON file each."""
+
+from __future__ import annotations
+
+import json
+import os
+import resource
+import socket
+import sys
+from collections.abc import Mapping
+from datetime import datetime
+from pathlib import Path
+
+from clinker.config.nodes import SourceNode
+from clinker.config.transport import RestTransport
+from clinker.engine.report.facts import RunReport
+from clinker.plan.compile import Plan
+from clinker.plan.explain.handoffs import Crossing, hand_offs
+from clinker.plan.explain.operators import operator
+from clinker.plan.files.discovery import discover
+from clinker.plan.files.paths import resolve
+
+SCHEMA_VERSION = 1
+SUFFIX = ".json"
+
+
+def spool_directory(plan: Plan) -> Path | None:
+    """Where the metrics of a run go: the caller decides, else the pipeline file."""
+    given = plan.options.metrics_spool_dir
+    written = plan.pipeline.pipeline.metrics.spool_dir
+    if given is None and written is not None:
+        return resolve(written, plan.options.base_dir)
+    return given
+
+
+def metrics(
+    plan: Plan, report: RunReport, *, threads: int, error: str | None = None
+) -> dict[str, object]:
+    """The metrics of a run that ended, with `error` if it failed."""
+    counts = report.counts
+    return {
+        "execution_id": report.execution_id,
+        "schema_version": SCHEMA_VERSION,
+        "pipeline_name": report.pipeline,
+        "config_path": absolute(plan.path),
+        "hostname": socket.gethostname(),
+        "started_at": timestamp(report.started),
+        "finished_at": timestamp(report.finished),
+        "duration_ms": duration_ms(report),
+        "exit_code": int(report.exit_code),
+        "records_total": counts.total,
+        "records_ok": counts.ok,
+        "records_dlq": counts.dlq,
+        "execution_mode": execution_mode(plan),
+        "peak_rss_bytes": report.peak_rss_bytes or _peak_rss_bytes(),
+        "thread_count": threads,
+        "input_files": _input_files(plan, report),
+        "output_files": [absolute(path) for output in report.outputs for path in output.paths],
+        "dlq_path": next((absolute(file.path) for file in report.dead_letter_files), None),
+        "error": error,
+        "batch_id": report.batch_id,
+        "records_written": counts.written,
+        "per_source_record_counts": {source.name: source.records for source in report.sources},
+        "per_source_dlq_counts": {source.name: source.rejected for source in report.sources},
+    }
+
+
+def absolute(path: Path) -> str:
+    """A file by a name that holds wherever it is read; bytes that are no text are escaped."""
+    full = os.path.abspath(path)  # noqa: PTH100, Path.absolute keeps `..`
+    return os.fsencode(full).decode("utf-8", "backslashreplace")
+
+
+def timestamp(moment: datetime) -> str:
+    """ISO 8601, in UTC."""
+    return moment.replace(tzinfo=None).isoformat(timespec="milliseconds") + "Z"
+
+
+def duration_ms(report: RunReport) -> int:
+    return round((report.finished - report.started).total_seconds() * 1000)
+
+
+def execution_mode(plan: Plan) -> str:
+    """`streaming` if records pass from the sources to the outputs without being held anywhere."""
+    operators = {unit.name: operator(plan, unit) for unit in plan.graph}
+    passed_on = all(h.crossing is Crossing.PIPELINED for h in hand_offs(plan, operators))
+    return "streaming" if passed_on else "batch"
+
+
+def _peak_rss_bytes() -> int:
+    """For runs that ended too early to know: the larger of this process and its children."""
+    everyone = (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)
+    used = max(resource.getrusage(who).ru_maxrss for who in everyone)
+    return used if sys.platform == "darwin" else used * 1024
+
+
+def _input_files(plan: Plan, report: RunReport) -> list[str]:
+    if report.sources:
+        return [absolute(file) for source in report.sources for file in source.files]
+    return [
+        absolute(file.path)
+        for unit in plan.graph
+        if isinstance(unit.node, SourceNode)
+        and not isinstance(unit.node.config.transport, RestTransport)
+        for file in discover(unit.node.config, plan.options, report.started).files
+    ]
+
+
+def write_metrics(spool: Path, content: Mapping[str, object]) -> Path:
+    """Put the metrics into the spool directory, whole or not at all; the file they are in."""
+    spool.mkdir(parents=True, exist_ok=True)
+    file = spool / f"{content['execution_id']}{SUFFIX}"
+    aside = file.with_name(f".{file.name}.{os.getpid()}.tmp")
+    try:
+        # They name files and may quote records; whoever collects them is the same user.
+        descriptor = os.open(aside, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
+        with os.fdopen(descriptor, "w", encoding="utf-8") as stream:
+            stream.write(json.dumps(content) + "\n")
+        aside.replace(file)
+    except OSError:
+        aside.unlink(missing_ok=True)
+        raise
+    return file

@@ -1,0 +1,139 @@
+"""What a run has to say when it is over: its report, or the error that ended it."""
+
+from __future__ import annotations
+
+import enum
+from collections.abc import Mapping, Sequence
+from dataclasses import field
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import TypeAlias
+
+from clinker.diagnostics import Diagnostic
+from clinker.formats.files.uuid7 import Uuid7Source
+from clinker.frozen import frozen
+
+
+class Exit(enum.IntEnum):
+    """The exit code of a run."""
+
+    OK = 0
+    CONFIGURATION = 1
+    DEAD_LETTERS = 2
+    EVALUATION = 3
+    IO = 4
+    INTERNAL = 70
+    INTERRUPTED = 130
+
+
+@frozen(kw_only=True)
+class Identity:
+    """Which run it is."""
+
+    execution_id: str
+    """A UUIDv7."""
+    batch_id: str
+    """What the user calls the run; without a wish, a UUIDv7 of its own."""
+    started: datetime
+    """In UTC, as all times of a report."""
+
+
+def identify(batch_id: str | None) -> Identity:
+    """The identity of a run that starts now."""
+    ids = Uuid7Source()
+    own = str(ids.next())
+    return Identity(
+        execution_id=own, batch_id=batch_id or str(ids.next()), started=datetime.now(UTC)
+    )
+
+
+@frozen(kw_only=True)
+class Counts:
+    """Records, over all sources and outputs."""
+
+    total: int = 0
+    """Read from the sources, rejected ones included."""
+    ok: int = 0
+    """Source records that reached an output."""
+    written: int = 0
+    """Records in the output files."""
+    dlq: int = 0
+    """Entries in the dead-letter queue."""
+    filtered: int | None = None
+    distinct: int | None = None
+
+
+@frozen(kw_only=True)
+class SourceReport:
+    """What a source read."""
+
+    name: str
+    files: tuple[Path, ...]
+    records: int
+    rejected: int
+
+
+Content: TypeAlias = bytes
+
+
+@frozen(kw_only=True)
+class OutputReport:
+    """What an output wrote."""
+
+    name: str
+    paths: tuple[Path, ...]
+    records: int
+    bytes: int
+    preview: Content | None = None
+    """What would have been written, if the run is a preview."""
+
+
+@frozen(kw_only=True)
+class DeadLetterFile:
+    path: Path
+    entries: int
+
+
+@frozen(kw_only=True)
+class RunReport(Identity):
+    """A run that came to its end."""
+
+    pipeline: str
+    finished: datetime
+    exit_code: int
+    counts: Counts
+    sources: tuple[SourceReport, ...] = ()
+    outputs: tuple[OutputReport, ...] = ()
+    dead_letter_files: tuple[DeadLetterFile, ...] = ()
+    rejections: Mapping[str, int] = field(default_factory=dict)
+    """How many dead letters there are of each category."""
+    peak_rss_bytes: int | None = None
+    engine: Mapping[str, str] = field(default_factory=dict)
+    """What ran it: engine, version, master, Java."""
+    warnings: tuple[str, ...] = ()
+
+
+class RunError(Exception):
+    """A run cannot go on; nothing it would have written is visible.
+
+    With diagnostics, these are what the user reads; the message sums them up for metrics and logs.
+    """
+
+    def __init__(
+        self,
+        message: str,
+        exit_code: int,
+        diagnostics: Sequence[Diagnostic] = (),
+        help: str | None = None,
+        counts: Counts | None = None,
+        notes: Sequence[str] = (),
+    ) -> None:
+        super().__init__(message)
+        self.message = message
+        self.exit_code = exit_code
+        self.diagnostics = tuple(diagnostics)
+        self.help = help
+        self.counts = counts
+        """How far the run came, if it read records."""
+        self.notes = tuple(notes)
+        """What belongs to the message, a line each."""

@@ -1,0 +1,1 @@
+"""A run: everything between a compiled plan and its published files."""

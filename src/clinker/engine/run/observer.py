@@ -1,0 +1,78 @@
+"""Who watches a run: told how far it is, and what it logs."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Protocol
+
+from clinker.cxl.syntax.ast import TraceLevel
+from clinker.cxl.values import Value
+from clinker.engine.report.facts import Identity
+
+
+class Observer(Protocol):
+    """Is called from the thread that runs the pipeline."""
+
+    def began(self, identity: Identity) -> None:
+        """The run has a name now; it is the first thing to be told."""
+
+    def step_started(self, name: str, total: int | None = None) -> None:
+        """Another part of the work begins; `total` records lie ahead, if that is known."""
+
+    def advanced(self, records: int) -> None:
+        """So many more records of the step are done."""
+
+    def warned(self, text: str) -> None:
+        """Something about the whole run deserves attention."""
+
+    def wants(self, level: TraceLevel) -> bool:
+        """Whether messages of this level are shown, and so worth the work of collecting them."""
+
+    def logged(
+        self,
+        level: TraceLevel,
+        text: str,
+        node: str | None = None,
+        fields: Mapping[str, Value] | None = None,
+    ) -> None:
+        """A message of the pipeline: a log directive, a trace, a dead letter without a file."""
+
+    def publishing(self) -> None:
+        """The outputs are about to be put in place; from here on nothing can be taken back."""
+
+    def published(self, code: int) -> None:
+        """The outputs are in place: whatever happens, the run ends with this exit code."""
+
+
+class Quiet:
+    """Watches nothing."""
+
+    def began(self, identity: Identity) -> None:
+        pass
+
+    def step_started(self, name: str, total: int | None = None) -> None:
+        pass
+
+    def advanced(self, records: int) -> None:
+        pass
+
+    def warned(self, text: str) -> None:
+        pass
+
+    def wants(self, level: TraceLevel) -> bool:
+        return False
+
+    def logged(
+        self,
+        level: TraceLevel,
+        text: str,
+        node: str | None = None,
+        fields: Mapping[str, Value] | None = None,
+    ) -> None:
+        pass
+
+    def publishing(self) -> None:
+        pass
+
+    def published(self, code: int) -> None:
+        pass

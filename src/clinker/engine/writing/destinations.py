@@ -1,0 +1,208 @@
+"""Where outputs go: the files that each of them writes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path, PurePosixPath
+
+from clinker.config.nodes import OutputNode
+from clinker.config.nodes.output import OutputConfig
+from clinker.engine.reading.inputs import SourceInput
+from clinker.engine.report.facts import Exit, Identity, RunError
+from clinker.engine.writing.collecting import ONE_FILE, FileKey
+from clinker.formats.files.assembly import existing_file
+from clinker.formats.files.publication import Target
+from clinker.plan.compile import Plan
+from clinker.plan.files.paths import (
+    PathValues,
+    known_values,
+    pipeline_hash,
+    render,
+    resolve,
+    timestamp,
+    violation,
+)
+from clinker.plan.graph.graph import Unit
+from clinker.plan.nodes.planned import PlannedAggregate, PlannedSource
+
+_PER_FILE = ("source_file", "source_path")
+_NO_FILE = "merged"
+"""What names the file of records that come from no single file, such as groups."""
+
+
+class Destinations:
+    """The files of all outputs of a run."""
+
+    def __init__(self, plan: Plan, identity: Identity, inputs: Sequence[SourceInput]) -> None:
+        self._plan = plan
+        self._identity = identity
+        self._inputs = inputs
+
+    def keys(self, unit: Unit) -> list[FileKey]:
+        """What an output writes files for: each of its input files, or all of them."""
+        assert isinstance(unit.node, OutputNode)
+        if not is_per_file(unit.node.config):
+            return [ONE_FILE]
+        sources = _record_sources(self._plan, unit)
+        return [
+            (source.number, file)
+            for source in self._inputs
+            if source.name in sources
+            for file in range(len(source.files))
+        ]
+
+    def target(self, unit: Unit, key: FileKey = ONE_FILE) -> Target:
+        file = None if key == ONE_FILE else (self._inputs[key[0]], key[1])
+        return _target(self._plan, unit, self._identity, file)
+
+    def check(self) -> None:
+        """Whether none of the files for single input files is in the way, and none of all files
+        would be written twice."""
+        first: dict[Path, tuple[Unit, FileKey]] = {}
+        for unit in self._plan.graph:
+            for key in self.keys(unit) if isinstance(unit.node, OutputNode) else ():
+                target = self.target(unit, key)
+                if key != ONE_FILE:
+                    _check_existing(self._plan, unit, target)
+                earlier = first.setdefault(target.path.resolve(), (unit, key))
+                if earlier != (unit, key) and target.if_exists != "unique_suffix":
+                    raise self._written_twice(target.path, earlier, (unit, key))
+
+    def directories(self) -> Iterator[Path]:
+        """Where the files for single input files go."""
+        for unit in self._plan.graph:
+            if isinstance(unit.node, OutputNode) and is_per_file(unit.node.config):
+                yield from (self.target(unit, key).path.parent for key in self.keys(unit))
+
+    def _written_twice(
+        self, path: Path, earlier: tuple[Unit, FileKey], later: tuple[Unit, FileKey]
+    ) -> RunError:
+        (other, other_key), (unit, key) = earlier, later
+        assert isinstance(unit.node, OutputNode)
+        message = f"outputs '{other.name}' and '{unit.name}' would both write '{path}'"
+        help = "give each of them a path of its own"
+        if other is unit:
+            names = [self._inputs[source].files[file].name for source, file in (other_key, key)]
+            message = f"the records of '{names[0]}' and '{names[1]}' would go to one file, '{path}'"
+            help = "give the input files different names, or write them with outputs of their own"
+            if len({PurePosixPath(name).with_suffix("") for name in names}) > 1:
+                help = "use {source_path} instead of {source_file}: it has the directories as well"
+        problem = unit.problem("E322", message, unit.node.config.at("path"), help=help)
+        return RunError(message, Exit.CONFIGURATION, [problem], help)
+
+
+def check_existing(plan: Plan, identity: Identity) -> None:
+    """Whether no file is in the way of outputs that are the same whatever there is to read."""
+    for unit in plan.graph:
+        if isinstance(unit.node, OutputNode) and not is_per_file(unit.node.config):
+            _check_existing(plan, unit, _target(plan, unit, identity, None))
+    for path in plan.dead_letters.files:
+        if existing_file(dead_letter_target(plan, path), None) and not plan.options.preview:
+            help = "use --force to overwrite it, or set 'if_exists' of the dead-letter queue"
+            raise RunError(f"'{path}' exists already", Exit.IO, help=help)
+
+
+def dead_letter_target(plan: Plan, path: Path) -> Target:
+    """One of the files of dead letters."""
+    if_exists = plan.dead_letters.if_exists[path]
+    if if_exists == "error" and plan.options.force:
+        if_exists = "overwrite"
+    return Target(path=path, if_exists=if_exists)
+
+
+def known_directories(plan: Plan, identity: Identity) -> Iterator[Path]:
+    """Where a run writes, whatever there is to read."""
+    for unit in plan.graph:
+        if isinstance(unit.node, OutputNode) and not is_per_file(unit.node.config):
+            yield _target(plan, unit, identity, None).path.parent
+    yield from (path.parent for path in plan.dead_letters.files)
+
+
+def _check_existing(plan: Plan, unit: Unit, target: Target) -> None:
+    assert isinstance(unit.node, OutputNode)
+    split = unit.node.config.split
+    found = existing_file(target, split.naming.text if split and split.has_limit else None)
+    if found and not plan.options.preview:
+        help = "use --force to overwrite it, or set 'if_exists' of the output"
+        raise RunError(f"'{found}' exists already", Exit.IO, help=help)
+
+
+def is_per_file(config: OutputConfig) -> bool:
+    """Whether an output writes a file for each input file."""
+    return any(token.name in _PER_FILE for token in config.path.tokens)
+
+
+def _record_sources(plan: Plan, unit: Unit) -> set[str]:
+    """The sources whose records reach an output as records of their own files."""
+    node = plan.nodes[unit.name]
+    if isinstance(node, PlannedSource):
+        return {unit.name}
+    if isinstance(node, PlannedAggregate):
+        return set()
+    return {
+        name
+        for edge in node.passed_on
+        for name in _record_sources(plan, plan.graph.units[edge.upstream])
+    }
+
+
+def _target(
+    plan: Plan, unit: Unit, identity: Identity, file: tuple[SourceInput, int] | None
+) -> Target:
+    """The file that an output writes; with `file`, that for the records of one input file."""
+    assert isinstance(unit.node, OutputNode)
+    config = unit.node.config
+    values = _path_values(plan, unit, identity, file)
+    options = plan.options
+
+    def at(number: str) -> Path:
+        path = render(config.path, replace(values, n=number))
+        problem = violation(path, options.base_dir, options.allow_absolute_paths, options.root)
+        if problem:
+            raise RunError(problem.message, Exit.CONFIGURATION, help=problem.help)
+        return resolve(path, options.base_dir)
+
+    width = config.unique_suffix_width
+    has_place = any(token.name == "n" for token in config.path.tokens)
+    # Its directory is made before it is known which number is free.
+    is_numbered = has_place and at("1").parent == at("").parent
+    if_exists = config.if_exists
+    if if_exists == "error" and options.force:
+        if_exists = "overwrite"
+    return Target(
+        path=at(""),
+        if_exists=if_exists,
+        unique_suffix_width=width,
+        numbered=(lambda number: at(f"{number:0{width}}").name) if is_numbered else None,
+        meta=_meta(plan, unit, identity) if config.write_meta else None,
+    )
+
+
+def _path_values(
+    plan: Plan, unit: Unit, identity: Identity, file: tuple[SourceInput, int] | None
+) -> PathValues:
+    values = replace(
+        known_values(plan.graph, unit, plan.options, plan.channel),
+        pipeline_hash=pipeline_hash(plan.text),
+        timestamp=timestamp(identity.started),
+        execution_id=identity.execution_id,
+        batch_id=identity.batch_id,
+    )
+    if file is None:
+        return replace(values, source_file=_NO_FILE, source_path=_NO_FILE)
+    source, number = file
+    name = PurePosixPath(source.files[number].name)
+    inside = PurePosixPath(*(part for part in name.parts if part != ".."))
+    return replace(values, source_file=name.stem, source_path=str(inside.with_suffix("")))
+
+
+def _meta(plan: Plan, unit: Unit, identity: Identity) -> Mapping[str, object]:
+    return {
+        "pipeline": plan.pipeline.pipeline.name,
+        "output": unit.name,
+        "execution_id": identity.execution_id,
+        "batch_id": identity.batch_id,
+        "started_at": identity.started.isoformat(),
+        "pipeline_hash": pipeline_hash(plan.text),
+    }

@@ -1,0 +1,1 @@
+"""What all formats share: specifications, coercion, texts of values."""

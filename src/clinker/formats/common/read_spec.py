@@ -1,0 +1,234 @@
+"""What a reader is told and what it finds out: plain values that travel to every worker."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import field
+from functools import cache
+from typing import Literal, TypeAlias
+
+import pyarrow as pa
+
+from clinker.cxl.failure import printable
+from clinker.cxl.run.strftime import Pattern
+from clinker.cxl.types import SCHEMA_TYPES, Kind, Type
+from clinker.frozen import frozen
+
+POSITION = "$pos"
+"""The column that says where in its source a record stands: which file, and where in it."""
+REJECT = "$reject"
+"""The column that says why a record is rejected; null while it is not."""
+WIDENED = "$widened"
+"""The column of undeclared fields, a tagged map; of CSV files a column each, `$widened.<name>`."""
+FILE_SHIFT = 40
+"""A record's position is its file's index shifted by this, plus its number in the file."""
+
+REJECT_TYPE = pa.struct([("site", pa.int32()), ("inputs", pa.string()), ("origin", pa.string())])
+MemberTypes: TypeAlias = Mapping[str, Type]
+"""The types of members of maps, by their keys."""
+JsonForm: TypeAlias = Literal["array", "ndjson", "object"]
+
+
+class FormatError(Exception):
+    """A file that cannot be read; stops the run."""
+
+    def __init__(self, message: str, path: str, help: str | None = None) -> None:
+        super().__init__(message)
+        self.message = message
+        self.path = path
+        self.help = help
+
+    def __str__(self) -> str:
+        return printable(f"{self.path}: {self.message}")
+
+    def __reduce__(self) -> tuple[type[FormatError], tuple[str, str, str | None]]:
+        return FormatError, (self.message, self.path, self.help)
+
+
+@frozen
+class Column:
+    """A column that a source's schema declares."""
+
+    name: str
+    type: Type
+    required: bool = False
+
+    @property
+    def type_name(self) -> str:
+        """The type as the schema spells it."""
+        return _type_name(self.type.kinds & ~Kind.NULL)
+
+
+@cache
+def _type_name(kinds: Kind) -> str:
+    return next(n for n, t in SCHEMA_TYPES.items() if t.without_null().kinds == kinds)
+
+
+@frozen(kw_only=True)
+class CsvDialect:
+    """How records are written in a CSV file."""
+
+    delimiter: str = ","
+    quote_char: str = '"'
+    has_header: bool = True
+    encoding: str = "utf-8"
+
+
+@frozen(kw_only=True)
+class JsonDialect:
+    """Where the records are in a JSON file; without a form, the content tells."""
+
+    form: JsonForm | None = None
+    record_path: str | None = None
+
+
+@frozen
+class ArrayPath:
+    """An array inside JSON records that is unfolded into records or joined into a text."""
+
+    path: str
+    mode: Literal["explode", "join"] = "explode"
+    separator: str = ","
+
+
+@frozen(kw_only=True)
+class ReadSpec:
+    """What is to be read from the files of one source."""
+
+    source: int
+    """The position of the source among the sites, for its rejects."""
+    source_name: str
+    dialect: CsvDialect | JsonDialect
+    columns: tuple[Column, ...]
+    needed: tuple[str, ...]
+    """The declared columns to deliver."""
+    checked: tuple[str, ...] = ()
+    """Others of which values that do not fit reject their record."""
+    undeclared: Literal["keep", "drop", "reject"] = "keep"
+    date_formats: tuple[Pattern, ...] = ()
+    array_paths: tuple[ArrayPath, ...] = ()
+    members: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    """The arrays to take apart: of their elements, only these members are delivered."""
+    site_of_unlike: int = -1
+    """The site to send a record to that does not fit the types its members were guessed to have;
+    no more records follow it."""
+
+    @property
+    def needed_columns(self) -> tuple[Column, ...]:
+        """The columns to deliver, in the order of the schema."""
+        return self._named(set(self.needed))
+
+    @property
+    def converted_columns(self) -> tuple[Column, ...]:
+        """The columns whose values are converted, be it only to see whether they can be."""
+        return self._named({*self.needed, *self.checked})
+
+    def _named(self, names: set[str]) -> tuple[Column, ...]:
+        return tuple(column for column in self.columns if column.name in names)
+
+
+@frozen
+class InputFile:
+    """One of the files of a source as it was at first; `index` is its place among them."""
+
+    index: int
+    path: str
+    size: int
+    mtime_ns: int
+    """When it was last written."""
+    identity: tuple[int, int]
+    """What tells it from other files on this machine: its device and number."""
+
+    def position(self, row: int) -> int:
+        """The position of the record with this number."""
+        return (self.index << FILE_SHIFT) + row
+
+
+@frozen
+class Split:
+    """A range of bytes of a file that holds whole records."""
+
+    file: InputFile
+    start: int
+    end: int
+    first_row: int
+    records: int | None = None
+    """How many it holds; None where only parsing the file can tell."""
+
+    @property
+    def size(self) -> int:
+        return self.end - self.start
+
+
+@frozen
+class FileLayout:
+    """What opening a file told about it."""
+
+    header: tuple[str, ...] = ()
+    form: JsonForm | None = None
+
+
+@frozen(kw_only=True)
+class Inventory:
+    """What opening the files of a source told."""
+
+    schema: pa.Schema
+    """The columns of every delivered batch."""
+    undeclared: tuple[str, ...]
+    """Names of undeclared columns, in the order in which the files have them; CSV only."""
+    layouts: tuple[FileLayout, ...]
+    """One for each file, by its index."""
+    splits: tuple[Split, ...]
+    """In the order of files and records."""
+    task_bytes: int
+    """How much one task should read."""
+    record_bytes: int | None = None
+    """How many bytes records have in their file where they are largest, on average over those of a
+    block; None where only parsing can tell."""
+    members: Mapping[str, MemberTypes] = field(default_factory=dict)
+    """The arrays that are taken apart."""
+    warnings: tuple[str, ...] = field(default=())
+
+
+def arrow_type(of: Type) -> pa.DataType:
+    """How values of a type are held: natively if they are of one kind, otherwise as tagged text."""
+    kinds = of.without_null().kinds
+    if kinds == Kind.ARRAY:
+        element = of.element
+        return pa.list_(arrow_type(element) if element else pa.string())
+    return _NATIVE.get(kinds, pa.string())
+
+
+_NATIVE = {
+    Kind.INT: pa.int64(),
+    Kind.FLOAT: pa.float64(),
+    Kind.BOOL: pa.bool_(),
+    Kind.DATE: pa.date32(),
+    Kind.DATETIME: pa.timestamp("us"),
+}
+
+
+def member_struct(types: MemberTypes) -> pa.StructType:
+    """How the members of a map are held."""
+    return pa.struct([(key, arrow_type(type_)) for key, type_ in types.items()])
+
+
+def delivered_schema(
+    spec: ReadSpec,
+    undeclared: tuple[str, ...] = (),
+    members: Mapping[str, MemberTypes] | None = None,
+) -> pa.Schema:
+    """The columns of the batches that a source delivers, some of them arrays taken apart."""
+    parts = {name: pa.list_(member_struct(types)) for name, types in (members or {}).items()}
+    fields = [pa.field(c.name, parts.get(c.name, arrow_type(c.type))) for c in spec.needed_columns]
+    if spec.undeclared == "keep":
+        fields += [pa.field(name, pa.string()) for name in widened_names(spec, undeclared)]
+    fields += [pa.field(POSITION, pa.int64()), pa.field(REJECT, REJECT_TYPE)]
+    return pa.schema(fields)
+
+
+def widened_names(spec: ReadSpec, undeclared: tuple[str, ...]) -> tuple[str, ...]:
+    """The hidden columns that carry what the schema does not declare."""
+    if isinstance(spec.dialect, JsonDialect):
+        return (WIDENED,)
+    return tuple(f"{WIDENED}.{name}" for name in undeclared)

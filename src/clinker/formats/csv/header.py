@@ -1,0 +1,110 @@
+"""The columns of CSV files: named by a header, or by the schema where there is none."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+
+from clinker.cxl.failure import shown
+from clinker.formats.common.read_spec import Column
+from clinker.frozen import frozen
+
+_MOST_LISTED = 10
+
+
+@frozen
+class Header:
+    """The names of a file's columns, no two of them alike."""
+
+    names: tuple[str, ...] = ()
+    renamed: tuple[tuple[str, str], ...] = ()
+    """Names that stand in the header a second time, and the names their columns have instead."""
+    nameless: tuple[str, ...] = ()
+    """The names that columns have of which the header gives none."""
+
+    def warnings(self) -> Iterator[str]:
+        if self.renamed:
+            repeated = listed(dict.fromkeys(name for name, _ in self.renamed))
+            instead = listed(name for _, name in self.renamed)
+            what = "column is" if len(self.renamed) == 1 else "columns are"
+            yield f"the header names {repeated} more than once; the later {what} called {instead}"
+        if self.nameless:
+            what = "column" if len(self.nameless) == 1 else "columns"
+            count = "a" if len(self.nameless) == 1 else str(len(self.nameless))
+            yield f"the header has {count} {what} without a name, called {listed(self.nameless)}"
+
+
+def from_header(cells: Sequence[str]) -> Header:
+    """The columns of a file that begins with their names.
+
+    Of columns with the same name the first one has it, and the others are called `a_2`, `a_3`;
+    a column without a name is called `col_N` by its place, counted from 0. What stands in the
+    header comes first: a name that is made up is none of those.
+    """
+    names = _Names(cells)
+    given: list[str] = []
+    renamed: list[tuple[str, str]] = []
+    nameless: list[str] = []
+    for at, cell in enumerate(cells):
+        if not cell:
+            name = names.free(by_position(at))
+            nameless.append(name)
+        elif names.is_first(cell):
+            name = cell
+        else:
+            name = names.another(cell)
+            renamed.append((cell, name))
+        given.append(name)
+    return Header(tuple(given), tuple(renamed), tuple(nameless))
+
+
+def from_schema(columns: Sequence[Column], width: int) -> Header:
+    """The columns of a file without a header: the schema names them by position, and further ones
+    are called `col_N` by their place."""
+    declared = [column.name for column in columns]
+    names = _Names(declared)
+    rest = [names.free(by_position(at)) for at in range(len(declared), width)]
+    return Header((*declared, *rest))
+
+
+def by_position(at: int) -> str:
+    """The name of a column that has no other, by its place counted from 0."""
+    return f"col_{at}"
+
+
+class _Names:
+    """Names that are taken, and others that are not."""
+
+    def __init__(self, given: Sequence[str]) -> None:
+        self._taken = set(given)
+        self._met: set[str] = set()
+        self._uses: Counter[str] = Counter()
+
+    def is_first(self, name: str) -> bool:
+        """Whether a given name is met for the first time."""
+        is_new = name not in self._met
+        self._met.add(name)
+        return is_new
+
+    def free(self, name: str) -> str:
+        """This name, or another one if it is taken."""
+        if name in self._taken:
+            return self.another(name)
+        self._taken.add(name)
+        return name
+
+    def another(self, name: str) -> str:
+        """The next name of the form `name_2` that is not taken."""
+        number = max(2, self._uses[name])
+        while f"{name}_{number}" in self._taken:
+            number += 1
+        self._uses[name] = number + 1
+        self._taken.add(f"{name}_{number}")
+        return f"{name}_{number}"
+
+
+def listed(names: Iterable[str]) -> str:
+    """Names from a file in a message, not too many of them."""
+    every = list(names)
+    more = f" and {len(every) - _MOST_LISTED} more" if len(every) > _MOST_LISTED else ""
+    return ", ".join(f"'{shown(name)}'" for name in every[:_MOST_LISTED]) + more

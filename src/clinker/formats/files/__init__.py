@@ -1,0 +1,1 @@
+"""Files, whatever their format: parts, assembly, publication, recovery."""

@@ -1,0 +1,144 @@
+"""Part files: what one task writes of an output, to be assembled later.
+
+A part is the body of a piece of the output and, if the output is to be split, an index beside it
+that says where its records end and which groups they belong to. Its name is unique, so a task that
+is run again leaves the parts of its earlier attempts alone.
+"""
+
+from __future__ import annotations
+
+import uuid
+from collections.abc import Iterable
+from contextlib import ExitStack, suppress
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+
+from clinker.formats.common.rendering import render_all
+from clinker.formats.common.writing import Offsets, Sink, WriteError, WriteSpec, writing_to
+from clinker.formats.renderer import renderer
+from clinker.frozen import frozen
+
+_COPIED_AT_ONCE = 1 << 20
+_ENDS, _GROUPS = "end", "group"
+
+
+@frozen(kw_only=True)
+class Part:
+    """A part file; a piece of an output."""
+
+    path: str
+    order: int
+    """Parts are assembled in this order."""
+    records: int
+    size: int
+    index: str | None = None
+
+    def ends(self) -> Offsets:
+        return np.asarray(self._index().column(_ENDS).combine_chunks())
+
+    def groups(self) -> pa.StringArray | None:
+        index = self._index()
+        if _GROUPS not in index.column_names:
+            return None
+        return pa.concat_arrays(index.column(_GROUPS).chunks)
+
+    def copy_to(self, sink: Sink, begin: int, end: int) -> None:
+        try:
+            with Path(self.path).open("rb", buffering=0) as part:
+                part.seek(begin)
+                left = end - begin
+                while left and (data := part.read(min(left, _COPIED_AT_ONCE))):
+                    sink.write(data)
+                    left -= len(data)
+        except OSError as error:
+            raise WriteError(f"cannot read {self.path}: {error.strerror}") from error
+        if left:
+            raise WriteError(f"cannot read {self.path}: the last {left} bytes are missing")
+
+    def _index(self) -> pa.Table:
+        if self.index is None:
+            raise ValueError("only the parts of an output that is split have an index")
+        with pa.memory_map(self.index) as file, pa.ipc.open_file(file) as index:
+            return index.read_all()
+
+
+class PartWriter:
+    """Writes one part, batch after batch; what goes wrong is a `WriteError`."""
+
+    def __init__(self, directory: str | Path, spec: WriteSpec, order: int = 0) -> None:
+        self._order = order
+        self._renderer = renderer(spec)
+        self._split = spec.split
+        self._path = Path(directory, f"part-{order:05}-{uuid.uuid4().hex}")
+        self._records = 0
+        self._size = 0
+        self._open = ExitStack()
+        self._index: pa.ipc.RecordBatchFileWriter | None = None
+        with writing_to(self._path):
+            self._file = self._open.enter_context(self._path.open("xb", buffering=0))
+
+    def write(self, batch: pa.RecordBatch) -> None:
+        try:
+            for piece in render_all(self._renderer, [batch]):
+                with writing_to(self._path):
+                    if self._records:
+                        self._append(self._renderer.separator)
+                    if self._split is not None:
+                        self._note(piece.ends() + self._size, piece.groups())
+                    self._append(piece.body)
+                self._records += piece.records
+        except WriteError as error:
+            raise error.after(self._records) from None
+
+    def close(self) -> Part:
+        with writing_to(self._path):
+            self._open.close()
+        return Part(
+            path=str(self._path),
+            order=self._order,
+            records=self._records,
+            size=self._size,
+            index=None if self._index is None else str(self._index_path),
+        )
+
+    def abandon(self) -> None:
+        """Close and remove the part."""
+        # What a full disk has left unwritten fails again.
+        with suppress(OSError):
+            self._open.close()
+        self._path.unlink(missing_ok=True)
+        self._index_path.unlink(missing_ok=True)
+
+    @property
+    def _index_path(self) -> Path:
+        return self._path.with_suffix(".index")
+
+    def _append(self, data: bytes | pa.Buffer) -> None:
+        left = memoryview(data)
+        while left:
+            left = left[self._file.write(left) :]
+        self._size += len(memoryview(data))
+
+    def _note(self, ends: Offsets, groups: pa.StringArray | None) -> None:
+        columns = {_ENDS: pa.array(ends)} | ({} if groups is None else {_GROUPS: groups})
+        batch = pa.RecordBatch.from_pydict(columns)
+        if self._index is None:
+            file = self._open.enter_context(self._index_path.open("xb"))
+            self._index = self._open.enter_context(pa.ipc.new_file(file, batch.schema))
+        self._index.write_batch(batch)
+
+
+def write_part(
+    directory: str | Path, spec: WriteSpec, batches: Iterable[pa.RecordBatch], order: int = 0
+) -> Part:
+    """All records of a task as one part; nothing is left of it if they cannot be written."""
+    writer = PartWriter(directory, spec, order)
+    try:
+        for batch in batches:
+            writer.write(batch)
+        return writer.close()
+    except WriteError:
+        writer.abandon()
+        raise

@@ -1,0 +1,89 @@
+"""Files that must not change from the moment a run looks at them until it ends.
+
+A file is surveyed once and read later, in parts and by several processes. If it becomes another one
+meanwhile, what they read does not belong together, even where each part can be read.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from datetime import UTC, datetime
+
+from clinker.formats.common.read_spec import FormatError, InputFile, Split
+
+_HELP = (
+    "let whoever writes it finish first: write it under another name, and rename it when it is "
+    "complete; then run again"
+)
+
+
+def input_file(index: int, path: str) -> InputFile:
+    """A file as it is now; FormatError if it is not there."""
+    try:
+        status = os.stat(path)  # noqa: PTH116, the text is what messages show
+    except OSError as problem:
+        raise FormatError(f"cannot be read: {problem.strerror}", path) from None
+    return InputFile(
+        index, path, status.st_size, status.st_mtime_ns, (status.st_dev, status.st_ino)
+    )
+
+
+def check_unchanged(file: InputFile) -> None:
+    """FormatError if a file is not the one it was, on the machine where that was found out."""
+    try:
+        now = input_file(file.index, file.path)
+    except FormatError:
+        raise _changed(file, "it is gone") from None
+    _compare(file, now)
+    if now.identity != file.identity:
+        raise _changed(file, "another file has taken its name")
+
+
+@contextmanager
+def reading(files: Sequence[InputFile]) -> Iterator[None]:
+    """While files are read, on any machine; FormatError if one is not as it was, before or after.
+
+    Of what cannot be read the reason may be that it changes, so that is said first.
+    """
+    _check_content(files)
+    try:
+        yield
+    except FormatError:
+        _check_content(files)
+        raise
+    except OSError as problem:
+        _check_content(files)
+        paths = ", ".join(file.path for file in files)
+        raise FormatError(f"cannot be read: {problem.strerror}", paths) from None
+    _check_content(files)
+
+
+def check_count(split: Split, records: int) -> None:
+    """FormatError if a split does not hold as many records as were counted before."""
+    if split.records is not None and records != split.records:
+        counted = f"{split.records} were counted between bytes {split.start} and {split.end}"
+        raise _changed(split.file, f"{counted}, {records} are there now")
+
+
+def _check_content(files: Sequence[InputFile]) -> None:
+    """What holds on every machine that sees the files, under whatever numbers."""
+    for file in files:
+        _compare(file, input_file(file.index, file.path))
+
+
+def _compare(file: InputFile, now: InputFile) -> None:
+    if now.size != file.size:
+        raise _changed(file, f"it had {file.size} bytes, now it has {now.size}")
+    if now.mtime_ns != file.mtime_ns:
+        moments = f"it was last written at {_moment(file.mtime_ns)}, now at {_moment(now.mtime_ns)}"
+        raise _changed(file, moments)
+
+
+def _moment(nanoseconds: int) -> str:
+    return datetime.fromtimestamp(nanoseconds / 1e9, UTC).isoformat(timespec="milliseconds")
+
+
+def _changed(file: InputFile, how: str) -> FormatError:
+    return FormatError(f"changed while it was read: {how}", file.path, _HELP)

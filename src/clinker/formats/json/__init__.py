@@ -1,0 +1,1 @@
+"""JSON files: arrays, objects, and lines of them (NDJSON)."""

@@ -1,0 +1,270 @@
+"""JSON files looked through before they are read: how their records are written, where to cut."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator, Sequence
+from typing import BinaryIO, Protocol
+
+import numpy as np
+import orjson
+
+from clinker.formats.common.encodings import opened, text_start
+from clinker.formats.common.read_spec import (
+    FileLayout,
+    InputFile,
+    Inventory,
+    JsonDialect,
+    JsonForm,
+    MemberTypes,
+    ReadSpec,
+    Split,
+    delivered_schema,
+)
+from clinker.formats.common.record_sizes import RecordSizes
+from clinker.formats.common.rejecting import missing_columns
+from clinker.formats.json.documents import ArraySurvey
+from clinker.formats.json.members import MemberGuess
+from clinker.formats.json.numbers import LOADS, MALFORMED, spelling
+from clinker.formats.json.records import (
+    Unfolding,
+    WholeRecords,
+    detect_form,
+    line_records,
+    no_array,
+    unfolding,
+)
+from clinker.formats.json.scan import Structure
+from clinker.frozen import frozen
+
+_BLOCK_BYTES = 1 << 17
+_FIRST_LINES, _LONG_LINE = 2, 1 << 20
+"""How many lines tell what kind of file it is, and how long a line is read for that."""
+_GUESSED_LINES = 6
+"""Of every block so many tell what kinds of values there are."""
+_PLAIN = re.compile(r"[\w. -]*", re.ASCII)
+"""Names that are written as they are."""
+_BLANK = 0x20
+_LF = 10
+_ONLY_UTF8 = "JSON files are UTF-8; convert it"
+
+
+def take_inventory(
+    spec: ReadSpec, dialect: JsonDialect, files: Sequence[InputFile], split_bytes: int
+) -> Inventory:
+    """Find out how the records are written, and cut large files between lines."""
+    keys = _KeySearch(spec)
+    guesses = _Guesses(spec)
+    surveys = [_survey(spec, dialect, file, split_bytes, (keys, guesses)) for file in files]
+    return Inventory(
+        schema=delivered_schema(spec, members=guesses.types()),
+        undeclared=(),
+        layouts=tuple(FileLayout(form=survey.form) for survey in surveys),
+        splits=tuple(split for survey in surveys for split in survey.splits),
+        task_bytes=split_bytes,
+        record_bytes=_largest(surveys),
+        members=guesses.types(),
+        warnings=tuple(keys.warnings()),
+    )
+
+
+@frozen
+class _Survey:
+    """How the records of a file are written, and its splits."""
+
+    form: JsonForm | None
+    splits: tuple[Split, ...]
+    record_bytes: int | None = None
+    """None if it is not NDJSON."""
+
+
+def _largest(surveys: Sequence[_Survey]) -> int | None:
+    sizes = [survey.record_bytes for survey in surveys if survey.splits]
+    return None if None in sizes else max(filter(None, sizes), default=0)
+
+
+class _Looking(Protocol):
+    """Something that looks at parts of files that hold whole lines."""
+
+    def look(self, text: bytes) -> None: ...
+
+
+class _Guesses:
+    """Looks at a few records of every part to guess the types of what is taken apart."""
+
+    def __init__(self, spec: ReadSpec) -> None:
+        self._guesses = {name: MemberGuess(keys) for name, keys in spec.members.items()}
+
+    def look(self, text: bytes) -> None:
+        if not self._guesses:
+            return
+        lines = text.split(b"\n", _GUESSED_LINES)[:_GUESSED_LINES]
+        loads = LOADS[spelling(b"\n".join(lines))]
+        for line in lines:
+            try:
+                record = loads(line)
+            except MALFORMED:  # a blank line, or for the reader to complain about
+                continue
+            if isinstance(record, dict):
+                records = WholeRecords([record])
+                for name, guess in self._guesses.items():
+                    guess.look(records.values(name))
+
+    def types(self) -> dict[str, MemberTypes]:
+        return {name: guess.types() for name, guess in self._guesses.items()}
+
+
+class _KeySearch:
+    """Looks for declared columns that no file mentions.
+
+    A key that occurs nowhere, not even in a text, is certainly missing; that takes no parsing.
+    """
+
+    def __init__(self, spec: ReadSpec) -> None:
+        self._source = spec.source_name
+        self._sought = {column.name: _mentions(column.name) for column in spec.columns}
+        self._looked = False
+
+    def look(self, text: bytes) -> None:
+        self._looked = True
+        for name, mentions in list(self._sought.items()):
+            if any(mention in text for mention in mentions):
+                del self._sought[name]
+
+    def warnings(self) -> Iterator[str]:
+        if self._sought and self._looked:
+            yield missing_columns(self._source, list(self._sought))
+
+
+def _mentions(name: str) -> tuple[bytes, ...]:
+    """What a text holds if it has a column: the end of its path, or a key of the whole name."""
+    keys = tuple(map(orjson.dumps, dict.fromkeys((name.split(".")[-1], name))))
+    # Any escape may stand for letters that many writers escape.
+    return keys if _PLAIN.fullmatch(name) else (*keys, b"\\")
+
+
+def _survey(
+    spec: ReadSpec,
+    dialect: JsonDialect,
+    file: InputFile,
+    split_bytes: int,
+    looking: Sequence[_Looking],
+) -> _Survey:
+    with opened(file.path) as stream:
+        start = text_start(stream, file.path, "utf-8", _ONLY_UTF8)
+        form = detect_form(dialect, _first_lines(stream, start), file.path)
+        if form is None:
+            return _Survey(None, ())
+        if form == "ndjson":
+            lines = _Lines()
+            unfold = unfolding(spec.array_paths, dialect.record_path, file.path)
+            splits = tuple(_cut(stream, file, start, split_bytes, unfold, lines, looking))
+            return _Survey(form, splits, lines.sizes.largest)
+        if form == "array" or dialect.record_path:
+            array = ArraySurvey(dialect, file, unfolding(spec.array_paths), _all(looking))
+            splits = tuple(array.cut(stream, start, split_bytes))
+            if array.is_there:
+                return _Survey("array", splits, array.sizes.largest)
+        if form == "array":
+            stream.seek(start)
+            raise no_array(stream.read(), file.path, start)
+        for block in _blocks_of_lines(stream, start):
+            _all(looking)(block)
+    return _Survey("object", (Split(file, start, file.size, 1),))
+
+
+def _all(looking: Sequence[_Looking]) -> Callable[[bytes], None]:
+    def look(text: bytes) -> None:
+        for each in looking:
+            each.look(text)
+
+    return look
+
+
+def _first_lines(stream: BinaryIO, start: int) -> list[bytes]:
+    """The first lines that are not blank, as far as they tell what kind of file it is."""
+    stream.seek(start)
+    found: list[bytes] = []
+    while len(found) < _FIRST_LINES and (line := stream.readline(_LONG_LINE)):
+        if len(line) == _LONG_LINE:
+            line = line.lstrip()[:1] + (b"}" if _ends_on_its_line(stream, line) else b"")
+        if not line.isspace():
+            found.append(line)
+    return found
+
+
+def _ends_on_its_line(stream: BinaryIO, line: bytes) -> bool:
+    """Whether the value ends that a long line begins with; reads to the end of that line."""
+    structure = Structure()
+    depth = 0
+    while line:
+        marks = structure.marks(line)
+        depth = int(marks.depths[-1]) if len(marks.depths) else depth
+        line = b"" if line.endswith(b"\n") else stream.readline(_LONG_LINE)
+    return depth == 0
+
+
+def _cut(
+    stream: BinaryIO,
+    file: InputFile,
+    start: int,
+    split_bytes: int,
+    unfold: Unfolding | None,
+    lines: _Lines,
+    looking: Sequence[_Looking],
+) -> Iterator[Split]:
+    """Ranges of whole lines, each with the number of its first record."""
+    begin = offset = start
+    target = start + split_bytes
+    first_row = row = 1
+    for block in _blocks_of_lines(stream, start):
+        for each in (lines, *looking):
+            each.look(block)
+        if unfold:
+            row += sum(len(part.records) for part in line_records(block, unfold))
+        else:
+            row = 1 + lines.filled
+        offset += len(block)
+        if offset >= target:
+            yield Split(file, begin, offset, first_row, row - first_row)
+            begin, first_row = offset, row
+            target += (offset - target) // split_bytes * split_bytes + split_bytes
+    if offset > begin:
+        yield Split(file, begin, offset, first_row, row - first_row)
+
+
+def _blocks_of_lines(stream: BinaryIO, start: int) -> Iterator[bytes]:
+    stream.seek(start)
+    parts: list[bytes] = []
+    while block := stream.read(_BLOCK_BYTES):
+        end = block.rfind(b"\n") + 1
+        if end:
+            yield b"".join([*parts, block[:end]])
+            parts = []
+        parts.append(block[end:])
+    if rest := b"".join(parts):
+        yield rest
+
+
+class _Lines:
+    """Looks how many lines are not blank, and how long they are."""
+
+    def __init__(self) -> None:
+        self.filled = 0
+        self.sizes = RecordSizes()
+
+    def look(self, text: bytes) -> None:
+        codes = np.frombuffer(text, np.uint8)
+        ends = np.flatnonzero(codes == _LF)
+        starts = np.concatenate([[0], ends + 1])
+        starts = starts[starts < len(codes)]
+        # Few lines begin with a blank, so each of these may be looked at.
+        doubtful = np.flatnonzero(codes[starts] <= _BLANK)
+        blank = sum(1 for at in doubtful if not _line_at(text, int(starts[at])).strip())
+        self.filled += len(starts) - blank
+        self.sizes.add(len(text), len(starts) - blank)
+
+
+def _line_at(block: bytes, start: int) -> bytes:
+    end = block.find(b"\n", start)
+    return block[start : end if end >= 0 else len(block)]

@@ -1,0 +1,391 @@
+"""Correlation keys: which records stand or fall together, at every node of the graph."""
+
+from __future__ import annotations
+
+import enum
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import field
+
+from clinker.config.error_handling import ErrorHandling
+from clinker.config.nodes import AggregateNode, CombineNode, MergeNode, SourceNode
+from clinker.cxl.check import typed
+from clinker.diagnostics import Diagnostic, Label, Location
+from clinker.diagnostics.suggest import did_you_mean
+from clinker.frozen import frozen
+from clinker.plan.graph.graph import Edge, Graph, Unit
+from clinker.plan.nodes.planned import Planned, PlannedAggregate
+
+REVERSIBLE = frozenset({"sum", "count", "collect", "any"})
+"""Aggregate functions from whose result a single record can be taken back."""
+
+
+@frozen
+class KeySet:
+    """The correlation keys that the records of a node carry."""
+
+    fields: tuple[str, ...] = ()
+    """The key fields of the sources."""
+    aggregates: tuple[str, ...] = ()
+    """The relaxed aggregates the records descend from."""
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """The shadow columns that hold them."""
+        return (
+            *(f"$ck.{name}" for name in self.fields),
+            *(f"$ck.aggregate.{name}" for name in self.aggregates),
+        )
+
+    def omitted_by(self, group_by: Iterable[str]) -> KeySet:
+        """What grouping by these fields mixes up."""
+        kept = set(group_by)
+        return KeySet(tuple(f for f in self.fields if f not in kept), self.aggregates)
+
+    def __bool__(self) -> bool:
+        return bool(self.fields or self.aggregates)
+
+
+@frozen
+class SourceKey:
+    """The fields that identify the correlation group of a source's records."""
+
+    fields: tuple[str, ...]
+    location: Location = field(repr=False, compare=False)
+
+
+class Atomicity(enum.StrEnum):
+    """How an aggregate takes part in correlation."""
+
+    UNCORRELATED = "uncorrelated"
+    """Its records carry no key."""
+    STRICT = "strict"
+    """A group holds whole correlation groups, so its result stands or falls with them."""
+    RELAXED = "relaxed"
+    """Failing records are taken back out of its groups."""
+
+
+class Retraction(enum.StrEnum):
+    """What it takes to take a record back out of a group."""
+
+    REVERSIBLE = "Reversible"
+    """The accumulators can subtract it."""
+    BUFFER_REQUIRED = "BufferRequired"
+    """The group is computed again from its other records."""
+
+
+@frozen
+class AggregateCorrelation:
+    atomicity: Atomicity
+    retraction: Retraction
+    omitted: KeySet = KeySet()
+    """The keys it does not group by."""
+
+
+@frozen
+class Correlation:
+    """The correlation keys of a whole pipeline."""
+
+    sources: Mapping[str, SourceKey]
+    """The sources that declare a key."""
+    visible: Mapping[str, KeySet]
+    """By node, the keys that leave it."""
+    aggregates: Mapping[str, AggregateCorrelation]
+
+    @property
+    def relaxed(self) -> tuple[str, ...]:
+        """The aggregates that failing records are taken back from."""
+        return tuple(
+            name
+            for name, aggregate in self.aggregates.items()
+            if aggregate.atomicity is Atomicity.RELAXED
+        )
+
+    def declared_in(self, fields: Iterable[str], sources: Iterable[str]) -> tuple[Label, ...]:
+        """The places at which some of the sources declare these key fields."""
+        wanted = set(fields)
+        return tuple(
+            Label(self.sources[name].location, f"the correlation key of '{name}'")
+            for name in sources
+            if name in self.sources and wanted & set(self.sources[name].fields)
+        )
+
+
+def plan_correlation(
+    graph: Graph, nodes: Mapping[str, Planned], handling: ErrorHandling
+) -> tuple[Correlation, list[Diagnostic]]:
+    """The keys that every node's records carry, and what is wrong with them."""
+    sources, problems = _source_keys(graph, handling)
+    visible: dict[str, KeySet] = {}
+    aggregates: dict[str, AggregateCorrelation] = {}
+    for unit in graph:
+        incoming = [visible.get(edge.upstream, KeySet()) for edge in unit.inputs]
+        match unit.node:
+            case SourceNode():
+                key = sources.get(unit.name)
+                visible[unit.name] = KeySet(key.fields if key else ())
+            case AggregateNode():
+                aggregate = _aggregate(unit.node, incoming[0], nodes[unit.name])
+                aggregates[unit.name] = aggregate
+                visible[unit.name] = _after_aggregate(unit, unit.node, incoming[0], aggregate)
+            case MergeNode():
+                visible[unit.name] = _after_merge(incoming)
+            case CombineNode():
+                visible[unit.name] = _after_combine(unit, unit.node, incoming)
+            case _:
+                visible[unit.name] = incoming[0]
+    correlation = Correlation(sources, visible, aggregates)
+    keys_are_known = not problems
+    for unit in graph:
+        if isinstance(unit.node, AggregateNode):
+            problems += _streaming_problems(graph, unit, unit.node, correlation)
+        elif isinstance(unit.node, MergeNode) and keys_are_known:
+            problems += _merge_problems(graph, unit, correlation)
+    problems += check_unmapped(graph)
+    return correlation, problems
+
+
+# Sources
+
+
+def _source_keys(
+    graph: Graph, handling: ErrorHandling
+) -> tuple[dict[str, SourceKey], list[Diagnostic]]:
+    keys: dict[str, SourceKey] = {}
+    problems: list[Diagnostic] = []
+    everywhere: set[str] = set()
+    for unit in graph:
+        if not isinstance(unit.node, SourceNode):
+            continue
+        config = unit.node.config
+        columns = {column.name for column in config.schema_columns}
+        everywhere |= columns
+        if config.correlation_key:
+            problems += _unknown_keys(unit, unit.node, columns)
+            declared, location = config.correlation_key, config.at("correlation_key")
+        else:
+            declared, location = handling.correlation_key, handling.at("correlation_key")
+        fields = tuple(name for name in declared if name in columns)
+        if fields:
+            keys[unit.name] = SourceKey(fields, location)
+    for position, name in enumerate(handling.correlation_key):
+        if name not in everywhere:
+            problems.append(
+                handling.problem(
+                    "E153",
+                    f"correlation_key names '{name}', which is a column of no source",
+                    "correlation_key",
+                    position,
+                    help=did_you_mean(name, sorted(everywhere)) or "add it to a source's schema",
+                )
+            )
+    return keys, problems
+
+
+def _unknown_keys(unit: Unit, node: SourceNode, columns: set[str]) -> Iterator[Diagnostic]:
+    config = node.config
+    for position, name in enumerate(config.correlation_key):
+        if name not in columns:
+            yield unit.problem(
+                "E153",
+                f"correlation_key names '{name}', which is not a column of '{unit.name}'",
+                config.at("correlation_key", position),
+                help=did_you_mean(name, sorted(columns))
+                or f"add '{name}' to the schema, or remove it from correlation_key",
+                also=(Label(config.key_at("columns"), "its columns are declared here"),),
+            )
+
+
+# The lattice
+
+
+def _aggregate(node: AggregateNode, incoming: KeySet, planned: Planned) -> AggregateCorrelation:
+    omitted = incoming.omitted_by(node.config.group_by)
+    if not incoming:
+        atomicity = Atomicity.UNCORRELATED
+    elif omitted and node.config.time_window is None:
+        atomicity = Atomicity.RELAXED
+    else:
+        # The windows of a time-windowed aggregate are closed for good, so nothing is taken back.
+        atomicity = Atomicity.STRICT
+    return AggregateCorrelation(atomicity, _retraction(planned), omitted)
+
+
+def _retraction(planned: Planned) -> Retraction:
+    if not isinstance(planned, PlannedAggregate):
+        return Retraction.REVERSIBLE
+    functions = {
+        part.function.name
+        for expression in planned.program.expressions()
+        for part in expression.walk()
+        if isinstance(part, typed.Aggregate)
+    }
+    return Retraction.REVERSIBLE if functions <= REVERSIBLE else Retraction.BUFFER_REQUIRED
+
+
+def _after_aggregate(
+    unit: Unit, node: AggregateNode, incoming: KeySet, aggregate: AggregateCorrelation
+) -> KeySet:
+    kept = tuple(name for name in incoming.fields if name in node.config.group_by)
+    relaxed = aggregate.atomicity is Atomicity.RELAXED
+    return KeySet(kept, (unit.name,) if relaxed else ())
+
+
+def _after_merge(incoming: list[KeySet]) -> KeySet:
+    first, *others = incoming
+    shared = tuple(f for f in first.fields if all(f in other.fields for other in others))
+    return KeySet(shared, _union(keys.aggregates for keys in incoming))
+
+
+def _after_combine(unit: Unit, node: CombineNode, incoming: list[KeySet]) -> KeySet:
+    """What propagate_ck lets through; the lineage of aggregates is always kept."""
+    propagate = node.config.propagate_ck
+    fields = incoming[driver_position(unit, node)].fields
+    if propagate.mode != "driver":
+        fields = _union([fields, *(keys.fields for keys in incoming)])
+    if propagate.mode == "named":
+        fields = tuple(name for name in fields if name in propagate.named)
+    return KeySet(fields, _union(keys.aggregates for keys in incoming))
+
+
+def driver_position(unit: Unit, node: CombineNode) -> int:
+    """Which of a combine's inputs drives the join."""
+    labels = [edge.label for edge in unit.inputs]
+    return labels.index(node.config.drive) if node.config.drive in labels else 0
+
+
+def _union(names: Iterable[tuple[str, ...]]) -> tuple[str, ...]:
+    return tuple(dict.fromkeys(name for some in names for name in some))
+
+
+# Findings
+
+
+def _streaming_problems(
+    graph: Graph, unit: Unit, node: AggregateNode, correlation: Correlation
+) -> Iterator[Diagnostic]:
+    aggregate = correlation.aggregates[unit.name]
+    if node.config.strategy != "streaming" or aggregate.atomicity is not Atomicity.RELAXED:
+        return
+    omitted = aggregate.omitted
+    if omitted.fields:
+        shown = _quoted(omitted.fields)
+        reason = f"group_by omits {shown}, by which records stand or fall together"
+        way_out = f"use 'strategy: hash', or add {shown} to group_by"
+    else:
+        reason = f"failing records must be taken back from {_quoted(omitted.aggregates)}"
+        way_out = "use 'strategy: hash'"
+    before = [name for name in correlation.sources if unit.name in graph.descendants(name)]
+    yield unit.problem(
+        "E15Y",
+        f"'{unit.name}' cannot stream: {reason}",
+        node.config.at("strategy"),
+        help=way_out,
+        also=(
+            Label(node.config.at("group_by"), "groups by this"),
+            *correlation.declared_in(omitted.fields, before),
+        ),
+    )
+
+
+def _merge_problems(graph: Graph, unit: Unit, correlation: Correlation) -> Iterator[Diagnostic]:
+    """Records of one stream belong to groups of one kind."""
+    known = [edge for edge in unit.inputs if edge.upstream in correlation.visible]
+    if not known:
+        return
+    first, *others = known
+    expected = correlation.visible[first.upstream].fields
+    for edge in others:
+        found = correlation.visible[edge.upstream].fields
+        if set(found) != set(expected):
+            yield unit.problem(
+                "E314",
+                f"'{edge.upstream}' and '{first.upstream}' have different correlation keys: "
+                f"{_key_text(found)} and {_key_text(expected)}",
+                edge.location,
+                help="declare the same correlation_key on the sources of all inputs",
+                also=(
+                    Label(first.location, "the other input"),
+                    *_declarations(graph, correlation, (edge, first)),
+                ),
+            )
+
+
+def _declarations(
+    graph: Graph, correlation: Correlation, edges: Iterable[Edge]
+) -> tuple[Label, ...]:
+    inputs = [edge.upstream for edge in edges]
+    before = [
+        name
+        for name in correlation.sources
+        if name in inputs or set(inputs) & set(graph.descendants(name))
+    ]
+    return correlation.declared_in(_union(s.fields for s in correlation.sources.values()), before)
+
+
+def _key_text(fields: tuple[str, ...]) -> str:
+    return ", ".join(fields) or "none"
+
+
+def _quoted(names: Iterable[str]) -> str:
+    return ", ".join(f"'{name}'" for name in names)
+
+
+# Undeclared columns
+
+
+@frozen
+class _Policy:
+    """Whether records carry the undeclared columns of the source that decides it."""
+
+    carries: bool
+    source: Unit
+
+
+def check_unmapped(graph: Graph) -> list[Diagnostic]:
+    """The inputs of a merge all carry undeclared columns, or none does."""
+    policies: dict[str, _Policy | None] = {}
+    problems: list[Diagnostic] = []
+    for unit in graph:
+        incoming = [policies.get(edge.upstream) for edge in unit.inputs]
+        match unit.node:
+            case SourceNode():
+                carries = unit.node.config.on_unmapped.mode == "auto_widen"
+                policies[unit.name] = _Policy(carries, unit)
+            case AggregateNode():
+                # Groups have no undeclared columns, so they go with either policy.
+                policies[unit.name] = None
+            case CombineNode():
+                policies[unit.name] = incoming[driver_position(unit, unit.node)]
+            case MergeNode():
+                policies[unit.name] = next((policy for policy in incoming if policy), None)
+                problems += _policy_problems(unit, incoming)
+            case _:
+                policies[unit.name] = incoming[0]
+    return problems
+
+
+def _policy_problems(unit: Unit, incoming: list[_Policy | None]) -> Iterator[Diagnostic]:
+    known = [(edge, p) for edge, p in zip(unit.inputs, incoming, strict=True) if p]
+    if not known:
+        return
+    (first_edge, first), *others = known
+    for edge, policy in others:
+        if policy.carries != first.carries:
+            yield unit.problem(
+                "E315",
+                f"'{edge.upstream}' and '{first_edge.upstream}' disagree on undeclared columns: "
+                f"one keeps them, the other does not",
+                edge.location,
+                help="set the same 'on_unmapped' on the sources of all inputs",
+                also=(_policy_label(first), _policy_label(policy)),
+            )
+
+
+def _policy_label(policy: _Policy) -> Label:
+    node = policy.source.node
+    assert isinstance(node, SourceNode)
+    config = node.config
+    name, mode = policy.source.name, config.on_unmapped.mode
+    if config.has("on_unmapped"):
+        return Label(config.at("on_unmapped"), f"'{name}' uses '{mode}'")
+    return Label(node.at("name"), f"'{name}' uses '{mode}', the default")

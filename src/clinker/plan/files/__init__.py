@@ -1,0 +1,1 @@
+"""Files and places: what is read, written, rejected to, spilled to."""

@@ -1,0 +1,1 @@
+"""The graph: compositions expanded, channels laid over, references followed."""
