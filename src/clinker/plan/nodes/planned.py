@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import field
+from typing import Any
 
 from clinker.cxl.check import typed
 from clinker.cxl.check.resolve import Row
@@ -27,6 +28,11 @@ class Planned:
     @property
     def name(self) -> str:
         return self.unit.name
+
+    @property
+    def node(self) -> Any:
+        """What the user wrote for it."""
+        return self.unit.node
 
     @property
     def passed_on(self) -> tuple[Edge, ...]:
