@@ -1,0 +1,22 @@
+"""Shapes: what a kind of node does to the records that it reads, whatever it computes."""
+
+from __future__ import annotations
+
+from enum import Enum
+
+
+class Shape(Enum):
+    """What becomes of records in a node. Analyses ask for it instead of the kind."""
+
+    READS = "reads"
+    """Records come into being."""
+    PASSES = "passes"
+    """Each record leaves as itself, perhaps changed, dropped, taken apart or sent to some ports."""
+    MERGES = "merges"
+    """Records of several inputs leave in one flow, each as itself."""
+    JOINS = "joins"
+    """Records of the driver leave, with what they found in the other inputs."""
+    GROUPS = "groups"
+    """Groups leave in place of records."""
+    WRITES = "writes"
+    """Records leave the pipeline."""
