@@ -18,15 +18,20 @@ from clinker.cxl.values import Value
 from clinker.diagnostics.render import render_text
 from clinker.engine.expressions import representation
 from clinker.engine.expressions.arrow_value import from_values, to_values
-from clinker.engine.expressions.frames import spark_type
+from clinker.engine.flow import hidden as kinds
 from clinker.engine.flow.building import Building
 from clinker.engine.flow.flow import POSITION, REJECT, SOURCE, Flow
+from clinker.engine.flow.frame import quoted
+from clinker.engine.flow.hidden import Hidden
 from clinker.engine.rejects.sites import Demand, Reason, Sites
 from clinker.engine.report.facts import identify
 from clinker.engine.run.observer import Quiet
 from clinker.engine.run.system import SystemValues
+from clinker.engine.session.session import Session
+from clinker.frozen import frozen
 from clinker.plan.compile import Plan, compile_pipeline
 from clinker.plan.options import Options
+from tests.engine.frames import frame_of, session_of, spark_type
 
 
 def planned(text: str) -> Plan:
@@ -37,15 +42,29 @@ def planned(text: str) -> Plan:
     return found.plan
 
 
-def building(spark: SparkSession, plan: Plan, demands: Set[Demand] = frozenset()) -> Building:
+@frozen(eq=False)
+class SparkBuilding(Building):
+    """One that knows where its flows are computed."""
+
+    spark: SparkSession | None = None
+
+    @property
+    def session(self) -> Session:
+        assert self.spark
+        return session_of(self.spark)
+
+
+def building(spark: SparkSession, plan: Plan, demands: Set[Demand] = frozenset()) -> SparkBuilding:
     sources = [unit.name for unit in plan.graph if unit.kind == "source"]
     files = {name: [f"{name}.csv"] for name in sources}
     system = SystemValues(plan, identify(None), files, lambda _: 0)
-    return Building(plan, spark, system, Sites(), Quiet(), demands)
+    return SparkBuilding(plan, system, Sites(), Quiet(), demands, spark=spark)
 
 
-def source_flow(building: Building, name: str, records: Sequence[Record]) -> Flow:
-    """The records as a source reads them."""
+def source_flow(
+    building: SparkBuilding, name: str, records: Sequence[Record], parts: int | None = None
+) -> Flow:
+    """The records as a source reads them, scattered over parts if these are given."""
     columns = building.plan.nodes[name].row.columns
     number = list(building.system.files).index(name)
     arrays = [from_values([r.get(c) for r in records], t) for c, t in columns.items()]
@@ -55,16 +74,19 @@ def source_flow(building: Building, name: str, records: Sequence[Record]) -> Flo
     arrays.append(pa.array(range(1, len(records) + 1), pa.int64()))
     fields.append(StructField(POSITION, LongType()))
     table = pa.table(arrays, names=[field.name for field in fields])
-    return Flow(
-        frame=building.spark.createDataFrame(table, schema=StructType(fields)),
+    data = building.session.spark.createDataFrame(table, schema=StructType(fields))
+    flow = Flow(
+        frame=frame_of(data.repartition(parts) if parts else data),
         columns=columns,
+        hidden={},
         order=(POSITION,),
-        is_ordered=True,
+        is_ordered=parts is None,
         sources=(name,),
         is_small=True,
-        origin={column: (column, type_) for column, type_ in columns.items()},
-        has_rejects=False,
     )
+    place = [(Hidden(kind, "", INT), quoted(kind.name)) for kind in (kinds.SOURCE, kinds.POSITION)]
+    origin = [(Hidden(kinds.ORIGIN, n, type_), quoted(n)) for n, type_ in columns.items()]
+    return flow.with_hidden([*place, *origin])
 
 
 @dataclass(frozen=True)
@@ -83,9 +105,9 @@ class Collected:
     demands: Set[Demand]
 
 
-def collected(building: Building, flow: Flow) -> Collected:
+def collected(building: SparkBuilding, flow: Flow) -> Collected:
     """All that a flow brings: its records in their order, and its rejects in theirs."""
-    table = flow.frame.toArrow()
+    table = building.session.table(flow.built().frame)
     if not len(table):
         return Collected([], [], set())
     table = table.sort_by([(name, "ascending") for name in flow.order])

@@ -9,11 +9,10 @@ import json
 import re
 from collections.abc import Sequence, Set
 from dataclasses import replace
-from functools import reduce
 from typing import Any
 
 from hypothesis import strategies as st
-from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import SparkSession
 
 from clinker.config.nodes import TransformNode
 from clinker.cxl.check.resolve import Context, Row
@@ -27,16 +26,17 @@ from clinker.diagnostics import Source
 from clinker.engine.expressions import (
     TAGGED,
     Compiler,
-    Scope,
     compile_row_program,
     convert,
     representation,
 )
-from clinker.engine.flow.building import computed
-from clinker.engine.flow.flow import POSITION, REJECT, Flow, quoted
+from clinker.engine.flow import hidden as kinds
+from clinker.engine.flow.flow import POSITION, REJECT, Flow, order_column
+from clinker.engine.flow.frame import Frame, quoted
+from clinker.engine.flow.hidden import Hidden
 from clinker.engine.nodes.transform import transform
 from clinker.engine.rejects.explaining import nan_reason
-from clinker.engine.rejects.mark import NO_REJECT
+from clinker.engine.rejects.mark import MARK, NO_REJECT
 from clinker.engine.rejects.sites import Demand, Reason, reason_of
 from clinker.plan.compile import Plan
 from clinker.plan.nodes.planned import PlannedTransform
@@ -105,8 +105,7 @@ def on_spark(
 ) -> list[Collected]:
     """What each chain makes of the records: all of them in one job."""
     built = building(spark, plan, demands)
-    source = source_flow(built, "src", records)
-    source = replace(source, frame=source.frame.repartition(3), is_ordered=False)
+    source = source_flow(built, "src", records, parts=3)
     flows: list[Flow] = []
     for chain in chains_of(plan):
         flow = source
@@ -131,26 +130,30 @@ def side_by_side(flows: Sequence[Flow]) -> Flow:
     """The records of all flows, each as one array of any values."""
     places = max(len(flow.order) for flow in flows)
     order = ["chain", *(f"$place{place}" for place in range(places))]
-    frames: list[DataFrame] = []
+    frames: list[Frame] = []
     for number, flow in enumerate(flows):
-        scope = Scope()
+        flow = flow.built()
         given = [
-            (convert(scope, quoted(n), representation(t), TAGGED)) for n, t in flow.columns.items()
+            convert(flow.scope, quoted(n), representation(t), TAGGED)
+            for n, t in flow.columns.items()
         ]
         spots = [str(number), *map(quoted, flow.order), *["0"] * (places - len(flow.order))]
-        columns = [
-            (name, f"cast({text} as bigint)") for name, text in zip(order, spots, strict=True)
-        ]
-        columns += [("values", f"array({', '.join(given)})"), (POSITION, quoted(POSITION))]
-        columns.append((REJECT, quoted(REJECT) if flow.has_rejects else NO_REJECT))
-        frames.append(computed(flow.frame, scope, columns))
-    return replace(
+        columns = {name: f"cast({text} as bigint)" for name, text in zip(order, spots, strict=True)}
+        columns |= {"values": f"array({', '.join(given)})", POSITION: quoted(POSITION)}
+        columns[REJECT] = quoted(REJECT) if flow.has_rejects else NO_REJECT
+        frames.append(flow.selected(columns))
+    first, *others = frames
+    every = replace(
         flows[0],
-        frame=reduce(DataFrame.union, frames),
         columns={"chain": INT, "values": array_of(ANY)},
+        hidden={
+            **{name: order_column(name) for name in order[1:]},
+            MARK.name: MARK,
+            POSITION: Hidden(kinds.POSITION, "", INT),
+        },
         order=tuple(order),
-        has_rejects=True,
     )
+    return every.standing_on(first.union(others) if others else first)
 
 
 def by_definition(

@@ -10,11 +10,22 @@ import enum
 
 from clinker.diagnostics import Diagnostic, Label, Location
 
-CATEGORY_TYPE_COERCION = "type_coercion_failure"
-CATEGORY_AGGREGATE_TYPE = "aggregate_type_error"
-CATEGORY_AGGREGATE_FINALIZE = "aggregate_finalize"
-CATEGORY_COMBINE = "combine_output_row"
-CATEGORY_EXPANSION_LIMIT = "expansion_limit_exceeded"
+
+class Category(enum.StrEnum):
+    """What dead-letter entries are filed under."""
+
+    TYPE_COERCION = "type_coercion_failure"
+    """A value could not be converted or computed."""
+    MISSING_REQUIRED = "missing_required_field"
+    REQUIRED_CONVERSION = "required_field_conversion_failure"
+    VALIDATION = "validation_failure"
+    NAN_IN_OUTPUT = "nan_in_output_field"
+    AGGREGATE_TYPE = "aggregate_type_error"
+    AGGREGATE_FINALIZE = "aggregate_finalize"
+    COMBINE = "combine_output_row"
+    NO_MATCH = "no_match"
+    EXPANSION_LIMIT = "expansion_limit_exceeded"
+    LATE_RECORD = "late_record"
 
 
 class FailureKind(enum.Enum):
@@ -36,11 +47,11 @@ class FailureKind(enum.Enum):
         """The dead-letter category a record with this failure is filed under."""
         match self:
             case FailureKind.AGGREGATE_TYPE:
-                return CATEGORY_AGGREGATE_TYPE
+                return Category.AGGREGATE_TYPE
             case FailureKind.EXPANSION_LIMIT:
-                return CATEGORY_EXPANSION_LIMIT
+                return Category.EXPANSION_LIMIT
             case _:
-                return CATEGORY_TYPE_COERCION
+                return Category.TYPE_COERCION
 
 
 class Failure(Exception):
@@ -64,8 +75,8 @@ class Failure(Exception):
     @property
     def category(self) -> str:
         category = self.kind.category
-        is_general = category == CATEGORY_TYPE_COERCION
-        return CATEGORY_AGGREGATE_FINALIZE if self.of_group and is_general else category
+        is_general = category == Category.TYPE_COERCION
+        return Category.AGGREGATE_FINALIZE if self.of_group and is_general else category
 
     def diagnostic(self) -> Diagnostic:
         """The failure as it is shown to a user."""

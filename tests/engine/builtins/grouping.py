@@ -17,11 +17,11 @@ from clinker.cxl.sql.operand import Operand
 from clinker.cxl.types import BOOL, INT, NULL, STRING, Type
 from clinker.cxl.values import Value
 from clinker.engine.expressions.arrow_value import from_values, to_values
-from clinker.engine.expressions.frames import spark_type, with_layers
 from clinker.engine.expressions.representation import representation
 from clinker.engine.expressions.scope import Scope
 from clinker.engine.nodes.partials import Partials
 from tests.engine.expressions.running import FAILED, Outcome, fingerprint
+from tests.engine.frames import spark_type, with_layers
 
 Groups = Mapping[str, Sequence[tuple[Value, ...]]]
 """The arguments on each record, in order, by the name of their group."""
@@ -73,9 +73,11 @@ def on_spark(
         outputs.append(f"{sql.text} as `{name}`")
         outputs.append(f"{sql.fails or 'false'} as `{name} fails`")
         outputs.append(f"{sql.needs_wide or 'false'} as `{name} needs wide`")
-    frame = with_layers(frame, partials.records.layers(*partials.selections))
-    frame = frame.groupBy("key").agg(*(expr(text) for text in partials.selections))
-    frame = with_layers(frame, partials.groups.layers(*outputs))
+    functions = partials.functions
+    frame = with_layers(spark, frame, partials.records.layers(*functions.values()))
+    aggregates = (expr(f"{text} AS {name}") for name, text in functions.items())
+    frame = frame.groupBy("key").agg(*aggregates)
+    frame = with_layers(spark, frame, partials.groups.layers(*outputs))
     grouped = frame.selectExpr("key", *outputs).toArrow()
     found: dict[str, dict[str, Outcome]] = {key: {} for key in grouped.column("key").to_pylist()}
     for name, result in results.items():

@@ -32,8 +32,8 @@ from clinker.diagnostics.render import render_text
 from clinker.engine.expressions import Compiler, ForeignColumns, Scope, literal, representation
 from clinker.engine.expressions.arrow_value import arrow_type, from_values, to_values
 from clinker.engine.expressions.foreign import META
-from clinker.engine.expressions.frames import spark_type, with_layers
 from clinker.engine.expressions.rows import RowSql, compile_row_program
+from tests.engine.frames import spark_type, with_layers
 
 NOON = dt.datetime(2024, 2, 29, 12, 30, 15, 250_000)
 
@@ -129,7 +129,7 @@ def on_spark(
     layers = compiler.scope.layers(*texts)
     if not may_be_foreign:
         assert not any(isinstance(layer, ForeignColumns) for layer in layers), "not native"
-    frame = with_layers(data_frame(spark, records, schema), layers)
+    frame = with_layers(spark, data_frame(spark, records, schema), layers)
     selections = [f"{text} AS `r{at}`" for at, text in enumerate(texts)]
     table = frame.selectExpr("`$row`", *selections).toArrow().sort_by("$row")
     outcomes: list[list[Outcome]] = []
@@ -172,7 +172,7 @@ def programs_on_spark(
         for program in programs
     ]
     texts = [text for rows in compiled for text in rows.texts()]
-    frame = with_layers(data_frame(spark, records, schema), scope.layers(*texts))
+    frame = with_layers(spark, data_frame(spark, records, schema), scope.layers(*texts))
     names = {text: f"r{at}" for at, text in enumerate(dict.fromkeys(texts))}
     selections = [f"{text} AS `{name}`" for text, name in names.items()]
     table = frame.selectExpr("`$row`", *selections).toArrow().sort_by("$row")

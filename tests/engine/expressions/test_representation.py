@@ -27,9 +27,9 @@ from clinker.cxl.types import (
 from clinker.cxl.values import MAX_INT, MIN_INT, Value, kind_of
 from clinker.engine.expressions import TAGGED, Scope, convert, literal, representation
 from clinker.engine.expressions.arrow_value import from_values, to_values
-from clinker.engine.expressions.frames import with_layers
 from clinker.engine.expressions.representation import is_of_kind
 from tests.engine.expressions.running import data_frame, fingerprint
+from tests.engine.frames import with_layers
 
 FORMS = {
     "BIGINT": [INT, INT.nullable()],
@@ -125,7 +125,7 @@ def test_every_form_is_tagged_and_read_back_by_the_engine(spark: SparkSession) -
         form = representation(type_)
         tagged = scope.bind(convert(scope, "`x`", form, TAGGED))
         back = convert(scope, tagged, TAGGED, form)
-        found = with_layers(frame, scope.layers(tagged, back)).selectExpr(
+        found = with_layers(spark, frame, scope.layers(tagged, back)).selectExpr(
             "`$row`", f"{tagged} AS tagged", f"{back} AS back"
         )
         table = found.toArrow().sort_by("$row")

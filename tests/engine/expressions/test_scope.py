@@ -11,7 +11,11 @@ from clinker.engine.expressions.foreign import Foreign, Read
 
 
 def selections(layers: list[Layer]) -> list[list[str]]:
-    return [sorted(layer.selections) for layer in layers if isinstance(layer, Columns)]
+    return [
+        sorted(f"{text} AS {name}" for name, text in layer.definitions.items())
+        for layer in layers
+        if isinstance(layer, Columns)
+    ]
 
 
 def test_names_and_literals_need_no_name() -> None:
@@ -99,6 +103,6 @@ def test_foreign_columns_come_between_what_they_use_and_what_uses_them() -> None
     scope.foreign(work)
     b = scope.bind(f"g({value}, {value})")
     first, second, third = scope.layers(b, fails)
-    assert first == Columns(("f(`a`) AS `$1`",))
+    assert first == Columns({"`$1`": "f(`a`)"})
     assert second == ForeignColumns((work,))
-    assert third == Columns((f"g({value}, {value}) AS {b}",))
+    assert third == Columns({b: f"g({value}, {value})"})

@@ -13,11 +13,12 @@ from pyspark.sql import SparkSession
 from clinker.cxl.run.evaluate import Record, Surroundings
 from clinker.cxl.run.grouping import GroupProgram
 from clinker.cxl.values import Value
-from clinker.engine.flow.flow import POSITION, REJECT, quoted
+from clinker.engine.flow.flow import POSITION, order_column
+from clinker.engine.flow.frame import quoted
 from clinker.engine.nodes.aggregate import aggregate
 from clinker.engine.rejects.aggregate_reasons import group_name
 from clinker.engine.rejects.explaining import nan_reason
-from clinker.engine.rejects.mark import NO_REJECT
+from clinker.engine.rejects.mark import MARK, NO_REJECT
 from clinker.engine.rejects.sites import Demand, Reason, reason_of
 from clinker.plan.nodes.planned import PlannedAggregate
 from tests.engine.expressions.running import fingerprint
@@ -77,8 +78,7 @@ def on_spark(
     built = building(spark, plan, demands)
     node = plan.nodes["totals"]
     assert isinstance(node, PlannedAggregate)
-    flow = source_flow(built, "src", records)
-    flow = replace(flow, frame=flow.frame.repartition(3), is_ordered=False)
+    flow = source_flow(built, "src", records, parts=3)
     found = collected(built, aggregate(built, node, flow))
     assert not found.demands & demands
     return on_spark(spark, text, records, found.demands) if found.demands else found
@@ -277,14 +277,10 @@ def test_rejected_records_pass_by(spark: SparkSession) -> None:
     site = built.site(node.unit, lambda values: Reason("test", "rejected before"))
     mark = f"named_struct('site', {site}, 'inputs', '[]', 'origin', '{{}}')"
     place = quoted(POSITION)
-    names = [quoted(name) for name in flow.names if name != POSITION]
-    frame = flow.frame.selectExpr(
-        *names,
-        f"1L as {place}",
-        f"{place} as `$nth`",
-        f"if({place} <= 2, {mark}, {NO_REJECT}) as {quoted(REJECT)}",
-    )
-    flow = replace(flow, frame=frame, order=(POSITION, "$nth"), has_rejects=True)
+    nth = order_column("nth")
+    columns = [(nth, place), (MARK, f"if({place} <= 2, {mark}, {NO_REJECT})")]
+    flow = flow.with_hidden(columns).with_values({POSITION: "1L"})
+    flow = replace(flow, order=(POSITION, nth.name))
     found = collected(built, aggregate(built, node, flow))
     assert found.records == [{"s": "b", "n": 1}]
     assert [(r.row, r.reason.detail) for r in found.rejected] == [(1, "rejected before")] * 2

@@ -5,7 +5,6 @@ from __future__ import annotations
 import datetime as dt
 import random
 from collections.abc import Sequence, Set
-from dataclasses import replace
 
 import pytest
 from pyspark.sql import SparkSession
@@ -18,10 +17,11 @@ from clinker.cxl.types import ANY, Type
 from clinker.cxl.values import Value
 from clinker.engine.expressions import TAGGED
 from clinker.engine.expressions.arrow_value import to_values
-from clinker.engine.flow.flow import POSITION, REJECT, quoted
+from clinker.engine.flow.flow import POSITION, REJECT
+from clinker.engine.flow.frame import quoted
 from clinker.engine.nodes.analytic_windows import Windowed, windowed
 from clinker.engine.nodes.transform import transform
-from clinker.engine.rejects.mark import NO_REJECT
+from clinker.engine.rejects.mark import MARK, NO_REJECT
 from clinker.engine.rejects.sites import Demand, Reason, reason_of
 from clinker.plan.nodes.planned import PlannedTransform
 from tests.engine.expressions.running import fingerprint
@@ -95,16 +95,14 @@ def on_spark(
     built = building(spark, plan, demands)
     node = plan.nodes["seen"]
     assert isinstance(node, PlannedTransform)
-    flow = source_flow(built, "src", records)
-    flow = replace(flow, frame=flow.frame.repartition(3), is_ordered=False)
+    flow = source_flow(built, "src", records, parts=3)
     if rejected:
         mark = "named_struct('site', 2, 'inputs', '[]', 'origin', '{}')"
         test = f"{quoted(POSITION)} in ({', '.join(map(str, rejected))})"
-        column = f"if({test}, {mark}, {NO_REJECT}) as {quoted(REJECT)}"
-        flow = replace(flow, frame=flow.frame.selectExpr("*", column), has_rejects=True)
+        flow = flow.with_hidden([(MARK, f"if({test}, {mark}, {NO_REJECT})")])
     other = None if looked_up is None else source_flow(built, "other", looked_up)
     found = windowed(built, node, flow, other)
-    table = found.flow.frame.toArrow().sort_by(POSITION)
+    table = built.session.table(found.flow.on_whole_frame().frame).sort_by(POSITION)
     rejects = table.column(REJECT).to_pylist() if found.flow.has_rejects else [None] * len(table)
     if any(reject and reject["site"] == Demand.WIDE_SUMS for reject in rejects):
         assert not demands

@@ -80,7 +80,7 @@ nodes:{sources}
     merged, node = plan.nodes["every"], plan.nodes["windowed"]
     assert isinstance(merged, PlannedMerge)
     assert isinstance(node, PlannedAggregate)
-    return collected(built, aggregate(built, node, merge(spark, merged, flows)))
+    return collected(built, aggregate(built, node, merge(merged, flows)))
 
 
 def groups(found: Collected) -> list[tuple[Value, ...]]:

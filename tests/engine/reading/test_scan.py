@@ -9,14 +9,14 @@ from pathlib import Path
 import pyarrow as pa
 import pytest
 from pyspark.errors import PySparkException
-from pyspark.sql import SparkSession
 from pyspark.sql import functions as f
 
 from clinker.engine.reading.inputs import open_inputs
-from clinker.engine.reading.scan import format_error, local_frame, local_table, scan
+from clinker.engine.reading.scan import format_error, scan
 from clinker.engine.rejects.sites import Sites
 from clinker.engine.report.facts import identify
-from clinker.formats.reading import CsvDialect, Inventory, JsonDialect, ReadSpec
+from clinker.engine.session.session import Session
+from clinker.formats.reading import CsvDialect, Inventory, JsonDialect, ReadSpec, read_split
 from clinker.plan.compile import compile_pipeline
 from clinker.plan.options import Options
 from tests.formats.reading import inventory_of, spec_of
@@ -44,38 +44,44 @@ def _orders(directory: Path, rows: int, split_bytes: int) -> tuple[ReadSpec, Inv
     return spec, inventory_of(directory, spec, content.encode(), split_bytes=split_bytes)
 
 
-def test_workers_and_driver_read_the_same(spark: SparkSession, tmp_path: Path) -> None:
+def local_table(spec: ReadSpec, inventory: Inventory) -> pa.Table:
+    """The records of a source, read here."""
+    batches = (batch for split in inventory.splits for batch in read_split(spec, inventory, split))
+    return pa.Table.from_batches(batches, inventory.schema)
+
+
+def test_workers_and_driver_read_the_same(session: Session, tmp_path: Path) -> None:
     spec, inventory = _orders(tmp_path, 200, 2000)
     table = local_table(spec, inventory)
     assert table.num_rows == 200
     assert len(inventory.splits) > 3
-    remote = scan(spark, spec, inventory)
-    local = local_frame(spark, table)
+    remote = scan(session, spec, inventory)
+    local = session.rows(table)
     assert remote.schema == local.schema
     assert remote.schema.simpleString() == (
         "struct<id:bigint,amount:double,name:string,ok:boolean,day:date,at:timestamp_ntz,"
         "number:string,list:array<string>,$widened.more:string,$pos:bigint,"
-        "$reject:struct<stage:int,inputs:string,origin:string>>"
+        "$reject:struct<site:int,inputs:string,origin:string>>"
     )
     assert remote.toArrow().to_pylist() == local.toArrow().to_pylist() == table.to_pylist()
 
 
-def test_every_task_reads_about_as_much(spark: SparkSession, tmp_path: Path) -> None:
+def test_every_task_reads_about_as_much(session: Session, tmp_path: Path) -> None:
     spec, inventory = _orders(tmp_path, 500, 1500)
     size = sum(split.size for split in inventory.splits)
-    frame = scan(spark, spec, replace(inventory, task_bytes=size // 4 + 1))
+    frame = scan(session, spec, replace(inventory, task_bytes=size // 4 + 1))
     counts = [row["count"] for row in frame.groupBy(f.spark_partition_id()).count().collect()]
     assert sum(counts) == 500
     assert len(counts) == 4
     assert all(abs(count - 125) < 30 for count in counts), counts
 
 
-def test_partitions_and_records_keep_their_order(spark: SparkSession, tmp_path: Path) -> None:
+def test_partitions_and_records_keep_their_order(session: Session, tmp_path: Path) -> None:
     def unchanged(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         yield from batches
 
     spec, inventory = _orders(tmp_path, 500, 1500)
-    frame = scan(spark, spec, inventory).selectExpr(
+    frame = scan(session, spec, inventory).selectExpr(
         "`$pos` as pos", "spark_partition_id() as partition", "id"
     )
     frame = frame.where("pos % 3 > 0").mapInArrow(unchanged, frame.schema)
@@ -87,33 +93,33 @@ def test_partitions_and_records_keep_their_order(spark: SparkSession, tmp_path: 
     ]
 
 
-def test_small_files_share_a_partition(spark: SparkSession, tmp_path: Path) -> None:
+def test_small_files_share_a_partition(session: Session, tmp_path: Path) -> None:
     spec = spec_of(CsvDialect(), {"id": "int"})
     contents = [b"id\n%d\n" % n for n in range(9)]
     inventory = inventory_of(tmp_path, spec, *contents, split_bytes=6)
     assert len(inventory.splits) == 9
-    rows = scan(spark, spec, inventory).selectExpr("id", "spark_partition_id() as part").collect()
+    rows = scan(session, spec, inventory).selectExpr("id", "spark_partition_id() as part").collect()
     assert [(row["id"], row["part"]) for row in rows] == [(n, n // 3) for n in range(9)]
 
 
-def test_a_source_without_files_has_no_records(spark: SparkSession, tmp_path: Path) -> None:
+def test_a_source_without_files_has_no_records(session: Session, tmp_path: Path) -> None:
     spec = spec_of(CsvDialect(), _TYPES)
     inventory = inventory_of(tmp_path, spec)
-    assert scan(spark, spec, inventory).count() == 0
-    assert local_frame(spark, local_table(spec, inventory)).count() == 0
+    assert scan(session, spec, inventory).count() == 0
+    assert session.rows(local_table(spec, inventory)).count() == 0
 
 
-def test_what_workers_cannot_read_is_told_as_such(spark: SparkSession, tmp_path: Path) -> None:
+def test_what_workers_cannot_read_is_told_as_such(session: Session, tmp_path: Path) -> None:
     spec = spec_of(JsonDialect(), {"id": "int"})
     inventory = inventory_of(tmp_path, spec, b'[{"id":1},\n{"id":"\xe4"}]\n')
     with pytest.raises(PySparkException) as caught:
-        scan(spark, spec, inventory).count()
+        scan(session, spec, inventory).count()
     problem = format_error(str(caught.value))
     assert problem is not None
     assert problem.message == "line 2: byte 0xE4 is not UTF-8"
     assert problem.path == str(tmp_path / "0.data")
     with pytest.raises(PySparkException) as other:
-        spark.range(1).selectExpr("raise_error('x')").collect()
+        session.spark.range(1).selectExpr("raise_error('x')").collect()
     assert format_error(str(other.value)) is None
 
 

@@ -9,7 +9,7 @@ from itertools import pairwise
 
 import pytest
 
-from clinker.engine.rejects.entries import check_counts
+from clinker.engine.rejects.limits import check_counts
 from clinker.engine.report.facts import RunError
 from clinker.plan.options import Preview
 from tests.engine.flowing import planned

@@ -9,7 +9,7 @@ import orjson
 import pytest
 
 from clinker.cxl.run.tagged import encode
-from clinker.engine.rejects.payload import MARK, carried_leaves, carried_values
+from clinker.engine.rejects.payload import MARK, payload_leaves, payload_values
 
 
 @pytest.mark.parametrize(
@@ -40,5 +40,5 @@ from clinker.engine.rejects.payload import MARK, carried_leaves, carried_values
 def test_values_and_the_leaves_of_a_tagged_map(code: str, carried: Any, value: Any) -> None:
     text = MARK + orjson.dumps({f"{code}:a:b": carried, "BIGINT:more": 7}).decode()
     values = {"a:b": value, "more": 7}
-    assert carried_values(text) == values
-    assert orjson.dumps(carried_leaves(text)).decode() == encode(values)
+    assert payload_values(text) == values
+    assert orjson.dumps(payload_leaves(text)).decode() == encode(values)

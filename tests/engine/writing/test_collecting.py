@@ -6,8 +6,9 @@ import time
 
 import pyarrow as pa
 
-from clinker.engine.flow.flow import FILE_SHIFT, POSITION, SOURCE
+from clinker.engine.flow.flow import POSITION, SOURCE
 from clinker.engine.writing.collecting import ONE_FILE, by_file
+from clinker.formats.common.read_spec import FILE_SHIFT
 
 
 def table_of(*places: tuple[int | None, int, int]) -> pa.Table:

@@ -74,7 +74,7 @@ class Block:
     def columns(self) -> list[str]:
         """The SQL of the columns that those use."""
         layers = (layer for layer in self.layers(*self.texts()) if isinstance(layer, Columns))
-        return [selection for layer in layers for selection in layer.selections]
+        return [f"{text} AS {name}" for layer in layers for name, text in layer.definitions.items()]
 
 
 @frozen

@@ -39,9 +39,9 @@ def is_trivial(text: str) -> bool:
 
 @frozen
 class Columns:
-    """Columns to add by SQL: `text AS name` each."""
+    """Columns to add by SQL: the text of each, by its name."""
 
-    selections: tuple[str, ...]
+    definitions: Mapping[str, str]
 
 
 @frozen
@@ -138,6 +138,10 @@ class Scope:
                 return frame.add(text, self.new_name())
         raise AssertionError
 
+    def named(self, text: str) -> str:
+        """The name of a text that has one, else the text itself."""
+        return self._frames[0].names.get(text, text)
+
     def column(self, text: str) -> str:
         """The name of a column of the record that holds `text`, which may be a literal."""
         if _COLUMN.fullmatch(text):
@@ -194,7 +198,7 @@ def _layers(
         ready = {name: needed for name, needed in pending.items() if needed.needs <= done}
         sql = {name: needed.text for name, needed in ready.items() if needed.text is not None}
         if sql:
-            layers.append(Columns(tuple(f"{text} AS {name}" for name, text in sql.items())))
+            layers.append(Columns(sql))
             done |= sql.keys()
         else:
             work = dict.fromkeys(foreign[name] for name in ready)

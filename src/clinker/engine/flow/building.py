@@ -1,31 +1,19 @@
-"""What the nodes of a run share while their flows are built."""
+"""What the nodes of a run share while their flows are described."""
 
 from __future__ import annotations
 
 import datetime as dt
-from collections.abc import Iterable, Mapping, Sequence, Set
+from collections.abc import Iterable, Mapping, Set
 from dataclasses import field, replace
 from typing import TYPE_CHECKING
 
-from pyspark.sql import DataFrame, SparkSession
-
 from clinker.config.nodes import TransformNode
 from clinker.cxl.check import typed
-from clinker.cxl.failure import CATEGORY_COMBINE, CATEGORY_TYPE_COERCION
+from clinker.cxl.failure import Category
 from clinker.cxl.run.evaluate import DEFAULT_MAX_EXPANSION, Surroundings
 from clinker.cxl.types import ANY, STRING, Type
-from clinker.engine.expressions import (
-    Columns,
-    Compiler,
-    ForeignColumns,
-    Layer,
-    Scope,
-    convert,
-    literal,
-    representation,
-)
-from clinker.engine.expressions.frames import with_layers
-from clinker.engine.flow.flow import WIDENED, Flow, quoted, selection, widened_column
+from clinker.engine.expressions import Compiler, Scope, convert, literal, representation
+from clinker.engine.flow.flow import Flow
 from clinker.engine.rejects.sites import Demand, Explain, RunAgain, Site, Sites
 from clinker.engine.run.observer import Observer
 from clinker.engine.run.system import SystemValues
@@ -40,10 +28,9 @@ if TYPE_CHECKING:
 
 @frozen(eq=False)
 class Building:
-    """A run whose flows are being built."""
+    """A run whose flows are being described."""
 
     plan: Plan
-    spark: SparkSession
     system: SystemValues
     sites: Sites
     observer: Observer
@@ -56,14 +43,13 @@ class Building:
         self,
         unit: Unit,
         flow: Flow,
-        scope: Scope | None = None,
         renamed: Mapping[str, str] | None = None,
     ) -> Compiler:
         """A compiler of expressions over the records of a flow.
 
         Names in `renamed` stand for other fields.
         """
-        return Compiler(FlowInputs(flow, unit, self.system, renamed or {}), scope)
+        return Compiler(FlowInputs(flow, unit, self.system, renamed or {}), flow.scope)
 
     def surroundings(self, unit: Unit, expressions: Iterable[typed.Expr]) -> Surroundings:
         """What the interpreter needs to run these expressions on a record again."""
@@ -80,7 +66,7 @@ class Building:
 
     def site(self, unit: Unit, explain: Explain | None, *, is_fatal: bool = False) -> int:
         """A new place where records of a node can be rejected."""
-        category = CATEGORY_COMBINE if unit.kind == "combine" else CATEGORY_TYPE_COERCION
+        category = Category.COMBINE if unit.kind == "combine" else Category.TYPE_COERCION
         return self.sites.add(Site(unit.name, self._branch(unit), explain, is_fatal, category))
 
     def _branch(self, unit: Unit) -> str:
@@ -119,9 +105,9 @@ def field_sql(flow: Flow, name: str) -> str:
     if name in flow.apart:
         raise RunAgain(Demand.WHOLE_RECORDS)
     if name in flow.narrowed:
-        return recast(Scope(), quoted(name), flow.narrowed[name], flow.columns[name])
+        return recast(flow.scope, flow.value(name), flow.narrowed[name], flow.columns[name])
     if name in flow.columns:
-        return quoted(name)
+        return flow.value(name)
     return undeclared_sql(flow, name)
 
 
@@ -129,10 +115,10 @@ def undeclared_sql(flow: Flow, name: str) -> str:
     """A field that no schema names; null if a program has overwritten it."""
     if name in flow.overwritten:
         return literal(None, ANY)
-    if name in flow.widened:
-        return f"concat('\"', {quoted(widened_column(name))})"
-    if flow.has_widened_map:
-        fields = f"from_json({quoted(WIDENED)}, 'MAP<STRING, STRING>')"
+    if column := flow.undeclared.get(name):
+        return f"concat('\"', {flow.value(column.name)})"
+    if column := flow.undeclared_map:
+        fields = f"from_json({flow.value(column.name)}, 'MAP<STRING, STRING>')"
         return f"try_element_at({fields}, {literal(name, STRING)})"
     return literal(None, ANY)
 
@@ -141,31 +127,8 @@ def as_declared(flow: Flow) -> Flow:
     """The flow with all values in the forms of their columns."""
     if not flow.narrowed:
         return flow
-    columns = [f"{field_sql(flow, name)} as {quoted(name)}" for name in flow.columns]
-    frame = flow.frame.selectExpr(*columns, *selection(flow.hidden))
-    return replace(flow, frame=frame, narrowed={})
-
-
-def computed(frame: DataFrame, scope: Scope, columns: Sequence[tuple[str, str]]) -> DataFrame:
-    """A frame of these columns, given as (name, SQL); what they share is computed unless there."""
-    layers = scope.layers(*(text for _, text in columns))
-    layered = with_layers(frame, _missing(layers, set(selection(frame.columns))))
-    return layered.selectExpr(*(f"{text} as {quoted(name)}" for name, text in columns))
-
-
-def _missing(layers: Sequence[Layer], present: set[str]) -> list[Layer]:
-    """The layers without the columns that have been computed before."""
-    found: list[Layer] = []
-    for layer in layers:
-        if isinstance(layer, Columns):
-            new = tuple(s for s in layer.selections if s.rpartition(" AS ")[2] not in present)
-            if new:
-                found.append(Columns(new))
-        else:
-            work = tuple(w for w in layer.work if w.value not in present)
-            if work:
-                found.append(ForeignColumns(work))
-    return found
+    values = {name: field_sql(flow, name) for name in flow.narrowed}
+    return replace(flow.with_values(values), narrowed={})
 
 
 def recast(scope: Scope, text: str, own: Type, wanted: Type) -> str:
@@ -174,5 +137,5 @@ def recast(scope: Scope, text: str, own: Type, wanted: Type) -> str:
     if own.is_null:
         return literal(None, wanted)
     if source.kind and target.kind and source != target:
-        return f"cast({text} as {target.ddl})"
+        return f"CAST({text} AS {target.ddl})"
     return convert(scope, text, source, target)

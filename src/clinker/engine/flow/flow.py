@@ -1,4 +1,9 @@
-"""Flows: the records that leave a node, as a DataFrame and what is known about it.
+"""Flows: the records that leave a node, described by the SQL of their columns.
+
+A flow stands on a frame. What a node computes of a record is added as SQL over the columns of that
+frame, so that one step of the engine does the work of many nodes; records that are dropped wait as
+a condition. `built` makes a frame of it all where one is needed: for several readers, for joins,
+groups and sorting, and for what is written.
 
 User columns keep their names; what the engine adds begins with `$`, which no user column can.
 """
@@ -8,44 +13,23 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import field, replace
 
-from pyspark.sql import DataFrame
-from pyspark.sql import functions as f
-
-from clinker.cxl.types import Type
-from clinker.formats.common.read_spec import FILE_SHIFT, POSITION, REJECT, WIDENED, MemberTypes
+from clinker.cxl.types import INT, Type
+from clinker.engine.expressions.scope import Scope
+from clinker.engine.flow import hidden as kinds
+from clinker.engine.flow.frame import Frame, SortBy, quoted, selection
+from clinker.engine.flow.hidden import Hidden, HiddenKind
+from clinker.engine.flow.layers import with_layers
+from clinker.formats.common.read_spec import FILE_SHIFT, MemberTypes
 from clinker.frozen import frozen
 
-__all__ = [
-    "FILE_SHIFT",
-    "FIRST_POSITION",
-    "FIRST_SOURCE",
-    "IS_MERGED",
-    "META",
-    "POSITION",
-    "REJECT",
-    "SOURCE",
-    "WIDENED",
-    "Flow",
-    "file_number",
-    "origin_column",
-    "quoted",
-    "row_number",
-    "selection",
-    "widened_column",
-]
-
-SOURCE = "$source"
-"""The number of the source a record was read by."""
-FIRST_SOURCE, FIRST_POSITION, IS_MERGED = "$first_source", "$first_position", "$is_merged"
-"""What the origin of a group tells besides its fields: the place of its first record, and whether
-the records it is made of may come from several sources."""
-META = "$meta."
+SOURCE, POSITION, REJECT = kinds.SOURCE.name, kinds.POSITION.name, kinds.REJECT.name
+META = kinds.META.name
 _BARRIER = "$barrier"
-
-
-def quoted(name: str) -> str:
-    """A column name as SQL text."""
-    return "`" + name.replace("`", "``") + "`"
+_MOST_FILTERS = 4
+"""So often the engine drops records one after the other, each time before it computes more of them.
+What is dropped later waits until all is computed: deep plans take long to make."""
+IS_REJECTED = f"{quoted(REJECT)} IS NOT NULL"
+IS_KEPT = f"{quoted(REJECT)} IS NULL"
 
 
 def file_number(position: str) -> str:
@@ -58,12 +42,19 @@ def row_number(position: str) -> str:
     return f"({position} & {(1 << FILE_SHIFT) - 1})"
 
 
+def order_column(key: str) -> Hidden:
+    """A column that orders records, together with others."""
+    return Hidden(kinds.ORDER, key, INT)
+
+
 @frozen(eq=False, kw_only=True)
 class Flow:
     """Records between two nodes."""
 
-    frame: DataFrame
+    frame: Frame
     columns: Mapping[str, Type]
+    hidden: Mapping[str, Hidden]
+    """What the engine carries besides, by the names of the columns."""
     order: tuple[str, ...]
     """Columns of integers that, taken together, order the records and tell them apart."""
     is_ordered: bool
@@ -74,18 +65,9 @@ class Flow:
     """The sources whose records, or parts of them, are in it."""
     is_small: bool
     """Whether all of it comes from inputs small enough for the driver's memory."""
-    widened: tuple[str, ...] = ()
-    """Undeclared fields that are columns."""
-    has_widened_map: bool = False
-    """Whether undeclared fields come as a map."""
     overwritten: frozenset[str] = frozenset()
-    """Fields that a program has emitted, so that undeclared ones of these names are gone, though a
-    dead letter still shows them."""
-    meta: Mapping[str, Type] = field(default_factory=dict)
-    origin: Mapping[str, tuple[str, Type]] = field(default_factory=dict)
-    """The columns that still hold fields as they came into being: the event times of sources, and
-    all that a dead letter shows of a group, which nobody can look up in a file."""
-    has_rejects: bool = True
+    """Fields that a program has emitted, so that undeclared ones of these names are gone, though
+    an entry of the dead-letter file still shows them."""
     apart: Mapping[str, MemberTypes] = field(default_factory=dict)
     """Arrays that are not among the columns, since only these members of their elements are there.
     The node that reads the flow takes them."""
@@ -93,85 +75,191 @@ class Flow:
     """Columns whose values are held as a narrower type than that of the column."""
     borders: tuple[int, ...] = ()
     """Values of the first order column that cut the flow into parts of similar size, if known."""
+    scope: Scope = field(default_factory=Scope)
+    """Names for what is computed of the frame's columns."""
+    values: Mapping[str, str] = field(default_factory=dict)
+    """The SQL of columns that are not simply those of the frame."""
+    keeps: str | None = None
+    """Which records of the frame are in the flow; None if all are."""
+    filters: int = 0
+    """How often records were dropped on the way to the frame."""
 
-    def held_type(self, name: str) -> Type:
-        """The type in whose form a column holds its values."""
-        return self.narrowed.get(name, self.columns[name])
+    # What it holds
 
     @property
-    def hidden(self) -> tuple[str, ...]:
-        """The columns besides the user's that every node hands on."""
-        return tuple(
-            dict.fromkeys(
-                (
-                    SOURCE,
-                    POSITION,
-                    *self.order,
-                    *(widened_column(name) for name in self.widened),
-                    *((WIDENED,) if self.has_widened_map else ()),
-                    *(META + key for key in self.meta),
-                    *(column for column, _ in self.origin.values() if column not in self.columns),
-                    *((REJECT,) if self.has_rejects else ()),
-                )
-            )
-        )
+    def names(self) -> tuple[str, ...]:
+        """All columns."""
+        return (*self.columns, *self.hidden)
+
+    @property
+    def has_rejects(self) -> bool:
+        return REJECT in self.hidden
 
     @property
     def has_groups(self) -> bool:
         """Whether there are groups in it: records that come from no source."""
-        return FIRST_SOURCE in self.origin
-
-    @property
-    def place(self) -> tuple[str, str]:
-        """SQL for the source and the position of a record, or of the first record of a group."""
-        own = quoted(SOURCE), quoted(POSITION)
-        if not self.has_groups:
-            return own
-        first = (quoted(self.origin[name][0]) for name in (FIRST_SOURCE, FIRST_POSITION))
-        source, position = (f"ifnull({a}, {b})" for a, b in zip(own, first, strict=True))
-        return source, position
-
-    @property
-    def names(self) -> tuple[str, ...]:
-        """All columns of the frame."""
-        return (*self.columns, *self.hidden)
+        return kinds.FIRST_SOURCE.name in self.hidden
 
     @property
     def kept_order(self) -> tuple[str, ...]:
         """The columns that order the records which are not rejected."""
         return tuple(name for name in self.order if name not in self.aside)
 
-    def with_frame(self, frame: DataFrame) -> Flow:
-        return replace(self, frame=frame)
+    def hidden_of(self, kind: HiddenKind) -> dict[str, Hidden]:
+        """The hidden columns of a kind, by their keys."""
+        return {each.key: each for each in self.hidden.values() if each.kind is kind}
+
+    @property
+    def undeclared(self) -> dict[str, Hidden]:
+        """The columns of undeclared fields, by the names of the fields."""
+        columns = self.hidden_of(kinds.UNDECLARED)
+        return {key[1:]: column for key, column in columns.items() if key}
+
+    @property
+    def undeclared_map(self) -> Hidden | None:
+        """The column of all undeclared fields, if they come as a map."""
+        return self.hidden_of(kinds.UNDECLARED).get("")
+
+    def held_type(self, name: str) -> Type:
+        """The type in whose form a column holds its values."""
+        return self.narrowed.get(name, self.columns[name])
+
+    # SQL over it
+
+    def text(self, name: str) -> str:
+        """SQL for a column, to be used once."""
+        return self.scope.named(self.values.get(name, quoted(name)))
+
+    def value(self, name: str) -> str:
+        """SQL for a column that costs nothing to repeat."""
+        return self.scope.bind(self.values.get(name, quoted(name)))
+
+    @property
+    def is_kept(self) -> str:
+        """SQL for whether a record is still in the flow."""
+        return f"{self.value(REJECT)} IS NULL" if self.has_rejects else "TRUE"
+
+    @property
+    def place(self) -> tuple[str, str]:
+        """SQL for the source and the position of a record, or of the first record of a group."""
+        own = self.value(SOURCE), self.value(POSITION)
+        if not self.has_groups:
+            return own
+        first = (self.value(each.name) for each in (kinds.FIRST_SOURCE, kinds.FIRST_POSITION))
+        source, position = (f"ifnull({a}, {b})" for a, b in zip(own, first, strict=True))
+        return source, position
+
+    def unless_rejected(self, test: str) -> str:
+        """A condition that rejected records are not asked."""
+        return f"({self.value(REJECT)} IS NOT NULL OR {test})" if self.has_rejects else test
+
+    # Describing more
+
+    def where(self, test: str) -> Flow:
+        """The records for which a test holds, and all that are rejected."""
+        test = self.unless_rejected(test)
+        if self.keeps is None:
+            return replace(self, keeps=test)
+        if self.filters < _MOST_FILTERS and self._with(test) is not self.frame:
+            return replace(self._filtered(), keeps=test)
+        return replace(self, keeps=f"{self.keeps} AND {test}")
+
+    def with_hidden(self, columns: Iterable[tuple[Hidden, str]]) -> Flow:
+        """The flow with more hidden columns, or others in place of those it has."""
+        added = list(columns)
+        return replace(
+            self,
+            hidden={**self.hidden, **{column.name: column for column, _ in added}},
+            values=self.with_values({column.name: text for column, text in added}).values,
+        )
+
+    def with_values(self, texts: Mapping[str, str]) -> Flow:
+        """The flow with other values in some of its columns, given by SQL."""
+        values = {**self.values, **texts}
+        return replace(self, values={n: text for n, text in values.items() if text != quoted(n)})
 
     def without_rejects(self) -> Flow:
         """The records still in the flow."""
         if not self.has_rejects:
             return self
-        # Spark would ask the same of the source already, by all that a mark is computed from, and
-        # again in every step: texts without end. It lets a number that may change stay in place.
-        fixed = self.frame.selectExpr("*", f"monotonically_increasing_id() as {quoted(_BARRIER)}")
-        kept = fixed.where(f"{quoted(REJECT)} is null and {quoted(_BARRIER)} >= 0")
+        flow = self._filtered()
+        is_kept = f"{flow.value(REJECT)} IS NULL"
+        frame = _filtered_in_place(flow._with(is_kept), is_kept)
+        dropped = {REJECT, *flow.aside}
         return replace(
-            self,
-            frame=kept.drop(REJECT, _BARRIER, *self.aside),
-            order=self.kept_order,
+            flow,
+            frame=frame,
+            hidden={name: each for name, each in flow.hidden.items() if name not in dropped},
+            order=flow.kept_order,
             aside=(),
-            has_rejects=False,
         )
+
+    # Becoming a frame
+
+    def selected(self, items: Mapping[str, str]) -> Frame:
+        """A frame of columns that are computed of the flow's, given by name and SQL."""
+        flow = self._filtered()
+        return flow._with(*items.values()).select(items.items())
+
+    def on_whole_frame(self, items: Mapping[str, str] | None = None) -> Flow:
+        """The flow on a frame with all that the one before had, and more columns, given by SQL."""
+        names = dict.fromkeys((*self.names, *self.frame.names))
+        texts = {name: self.text(name) for name in names}
+        return self.standing_on(self.selected({**texts, **(items or {})}))
+
+    def standing_on(self, frame: Frame) -> Flow:
+        """The flow on a frame that has all its columns."""
+        return replace(self, frame=frame, scope=Scope(), values={}, keeps=None, filters=0)
+
+    def built(self) -> Flow:
+        """The same flow, of which nothing is left to compute."""
+        if not self.values and self.keeps is None:
+            return self
+        names = dict.fromkeys((*self.names, *self.apart))
+        return self.standing_on(self.selected({name: self.text(name) for name in names}))
+
+    def prepared(self, *texts: str) -> Flow:
+        """The flow on a frame that has all that these texts use; records are dropped by then."""
+        flow = self._filtered()
+        return replace(flow, frame=flow._with(*texts))
 
     def in_order(self) -> Flow:
         """The same records, standing in their order."""
         if self.is_ordered:
             return self
-        order = selection(self.order)
-        if not (self.is_small or self.borders):
-            return replace(self, frame=self.frame.orderBy(*order), is_ordered=True)
-        # Where the parts of the order are known, the engine need not compute all to find them.
-        borders = () if self.is_small else self.borders
-        part = _part_sql(order[0], borders)
-        parts = self.frame.repartitionById(len(borders) + 1, f.expr(part))
-        return replace(self, frame=parts.sortWithinPartitions(*order), is_ordered=True)
+        flow = self.built()
+        order = selection(flow.order)
+        if not (flow.is_small or flow.borders):
+            frame = flow.frame.sort(map(SortBy, order))
+        else:
+            # Where the parts of the order are known, the engine need not compute all to find them.
+            borders = () if flow.is_small else flow.borders
+            frame = flow.frame.cut(_part_sql(order[0], borders), len(borders) + 1, order)
+        return replace(flow, frame=frame, is_ordered=True)
+
+    def _filtered(self) -> Flow:
+        """The flow without the records that wait to be dropped."""
+        if self.keeps is None:
+            return self
+        frame = self._with(self.keeps)
+        if self.has_rejects and REJECT in self.values:
+            frame = _filtered_in_place(frame, self.keeps)
+        else:
+            frame = frame.where(self.keeps)
+        return replace(self, frame=frame, keeps=None, filters=self.filters + 1)
+
+    def _with(self, *texts: str) -> Frame:
+        return with_layers(self.frame, self.scope.layers(*texts))
+
+
+def _filtered_in_place(frame: Frame, test: str) -> Frame:
+    """The rows for which a test holds that is made of much else.
+
+    Spark would ask it of the source already, by all that it is computed from, and again in every
+    step: texts without end. It lets a number that may change stay in place.
+    """
+    barrier = f"{_BARRIER}{len(frame.names)}"
+    return frame.number(barrier).where(f"{test} AND {quoted(barrier)} >= 0")
 
 
 def _part_sql(place: str, borders: Sequence[int], first: int = 0) -> str:
@@ -182,17 +270,3 @@ def _part_sql(place: str, borders: Sequence[int], first: int = 0) -> str:
     below = _part_sql(place, borders[:middle], first)
     above = _part_sql(place, borders[middle + 1 :], first + middle + 1)
     return f"if({place} >= {borders[middle]}L, {above}, {below})"
-
-
-def widened_column(name: str) -> str:
-    return f"{WIDENED}.{name}"
-
-
-def origin_column(name: str) -> str:
-    """Where a source's field is kept once a node has overwritten it."""
-    return f"$origin.{name}"
-
-
-def selection(names: Iterable[str]) -> list[str]:
-    """Columns as a list of SQL texts."""
-    return [quoted(name) for name in names]

@@ -1,10 +1,9 @@
-"""From the plan to flows: every node's records, each built once and handed to all that read it."""
+"""From the plan to flows: every node's records, each described once for all that read it."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-
-from pyspark import StorageLevel
+from dataclasses import replace
 
 from clinker.engine.flow.building import Building, as_declared
 from clinker.engine.flow.flow import Flow
@@ -19,7 +18,7 @@ from clinker.engine.reading.inputs import SourceInput
 from clinker.engine.rejects.mark import with_rejected
 from clinker.engine.report.facts import Exit, RunError
 from clinker.plan.graph.graph import Edge, Unit
-from clinker.plan.nodes.planned import (
+from clinker.plan.nodes import (
     Planned,
     PlannedAggregate,
     PlannedCombine,
@@ -38,7 +37,6 @@ class Flows:
         self._building = building
         self._inputs = {source.name: source for source in inputs}
         self._flows: dict[str, Flow] = {}
-        self._kept: list[Flow] = []
         graph = building.plan.graph
         outputs = [unit.name for unit in graph if unit.kind == "output"]
         looked_up = [w.root for w in building.plan.windows.values() if w.lookup is not None]
@@ -58,10 +56,11 @@ class Flows:
     def of(self, name: str) -> Flow:
         """What leaves a node, rejected records included."""
         if name not in self._flows:
-            flow = self._built(self._building.plan.nodes[name])
-            if not flow.is_small and len(self._readers(name)) > 1:
-                flow = flow.with_frame(flow.frame.persist(StorageLevel.MEMORY_AND_DISK))
-                self._kept.append(flow)
+            flow = self._described(self._building.plan.nodes[name])
+            if len(self._readers(name)) > 1:
+                flow = flow.built()
+                if not flow.is_small:
+                    flow = replace(flow, frame=flow.frame.remember())
             self._flows[name] = flow
         return self._flows[name]
 
@@ -75,17 +74,11 @@ class Flows:
         flow = flow if carries else flow.without_rejects()
         return flow if reader.kind == "output" else as_declared(flow)
 
-    def release(self) -> None:
-        """Free what was kept for several readers."""
-        for flow in self._kept:
-            flow.frame.unpersist()
-        self._kept.clear()
-
     def _readers(self, name: str) -> list[tuple[str, Edge]]:
         consumers = self._building.plan.graph.consumers(name)
         return [(unit.name, edge) for unit, edge in consumers if unit.name in self._live]
 
-    def _built(self, planned: Planned) -> Flow:
+    def _described(self, planned: Planned) -> Flow:
         unit = planned.unit
         flows = [self.read(unit, edge) for edge in unit.inputs]
         match planned:
@@ -96,7 +89,7 @@ class Flows:
             case PlannedRoute():
                 return route(self._building, planned, flows[0])
             case PlannedMerge():
-                return merge(self._building.spark, planned, flows)
+                return merge(planned, flows)
             case PlannedAggregate():
                 return aggregate(self._building, planned, flows[0])
             case PlannedCombine():

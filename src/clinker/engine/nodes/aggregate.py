@@ -10,10 +10,6 @@ import datetime as dt
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 
-from pyspark.sql import DataFrame
-from pyspark.sql import functions as f
-
-from clinker.config.nodes import AggregateNode
 from clinker.cxl.builtins.aggregates import Aggregate
 from clinker.cxl.check import typed
 from clinker.cxl.failure import FailureKind
@@ -23,30 +19,21 @@ from clinker.cxl.sql.aggregates import AggregateSql
 from clinker.cxl.sql.operand import Operand, Sql
 from clinker.cxl.types import ANY, BOOL, INT, Kind, Type
 from clinker.engine.expressions import (
-    Columns,
     Compiler,
     Scope,
     literal,
     representation,
 )
 from clinker.engine.expressions.conditions import either
-from clinker.engine.expressions.frames import with_layers
 from clinker.engine.expressions.representation import is_of_kind
 from clinker.engine.expressions.rows import compile_row_program
-from clinker.engine.flow.building import Building, computed, recast
-from clinker.engine.flow.flow import (
-    FIRST_POSITION,
-    FIRST_SOURCE,
-    IS_MERGED,
-    POSITION,
-    REJECT,
-    SOURCE,
-    Flow,
-    origin_column,
-    quoted,
-    selection,
-)
+from clinker.engine.flow import hidden as kinds
+from clinker.engine.flow.building import Building, recast
+from clinker.engine.flow.flow import IS_REJECTED, POSITION, REJECT, SOURCE, Flow, order_column
+from clinker.engine.flow.frame import Frame, quoted, selection, unquoted
+from clinker.engine.flow.hidden import FIRST_POSITION, FIRST_SOURCE, IS_MERGED, Hidden, InGroups
 from clinker.engine.flow.identity import identity_sql
+from clinker.engine.flow.layers import with_layers
 from clinker.engine.nodes.partials import Partials, wrong_kind
 from clinker.engine.nodes.time_windows import (
     ARRIVED,
@@ -62,28 +49,25 @@ from clinker.engine.rejects.aggregate_reasons import (
     record_explainer,
 )
 from clinker.engine.rejects.mark import (
-    NO_REJECT,
+    MARK,
     demand_sql,
-    inputs_sql,
-    mark_sql,
+    mark,
     nan_sql,
     read_expressions,
-    reads_of,
     reject_sql,
-    rejecting,
-    unless_rejected,
+    rejection,
 )
-from clinker.engine.rejects.payload import carried_sql
+from clinker.engine.rejects.payload import payload_sql
 from clinker.engine.rejects.sites import Demand
 from clinker.engine.run.system import SOURCE_COUNT, SystemValues
 from clinker.frozen import frozen
 from clinker.plan.graph.graph import Unit
-from clinker.plan.nodes.planned import PlannedAggregate
+from clinker.plan.nodes import PlannedAggregate
 
-_KEY, _ARGUMENT, _FIRST = "$key", "$argument", "$first"
+_KEY, _ARGUMENT = "$key", "$argument"
 _SELF = "$self"
 """Of a rejected record, all that it goes on with; null for records that are grouped."""
-_KEEPS, _IS_GROUP = "$keeps", "$is_group"
+_IS_GROUP = "$is_group"
 
 
 def aggregate(building: Building, planned: PlannedAggregate, flow: Flow) -> Flow:
@@ -105,14 +89,13 @@ class _Key:
 
 class _Aggregation:
     def __init__(self, building: Building, planned: PlannedAggregate, flow: Flow) -> None:
-        node = planned.unit.node
-        assert isinstance(node, AggregateNode)
+        config = planned.node.config
         self.building = building
         self.planned = planned
         self.unit = planned.unit
-        self.has_windows = node.config.time_window is not None
+        self.has_windows = config.time_window is not None
         self.flow = with_watermark(building, self.unit, flow) if self.has_windows else flow
-        self.keys = [self._key(n, name) for n, name in enumerate(node.config.group_by)]
+        self.keys = [self._key(n, name) for n, name in enumerate(config.group_by)]
         statements = planned.program.statements
         self.emits = [s for s in statements if isinstance(s, typed.Emit)]
         self.steps = typed.Program(tuple(s for s in statements if not isinstance(s, typed.Emit)))
@@ -136,11 +119,12 @@ class _Aggregation:
 
     def _records(self) -> Flow:
         """The records that count, with their keys and the arguments of all aggregates."""
-        compiler = self.building.compiler(self.unit, self.flow)
+        flow = self.flow
+        compiler = self.building.compiler(self.unit, flow)
         scope = compiler.scope
         (steps,) = compile_row_program(self.steps, compiler).steps
         failures = [steps.fails]
-        columns = {name: quoted(name) for name in self._carried()}
+        columns: dict[str, str] = {}
         for key in self.keys:
             value = compiler.inputs.field(None, key.name)
             columns[key.value] = value
@@ -151,48 +135,41 @@ class _Aggregation:
             wanted = call.function.param(position).type
             fails = either(sql.fails, wrong_kind(Operand(text, arg.type), wanted))
             if fails:
-                failures.append(f"{steps.keeps} and ({fails})" if steps.keeps else fails)
+                failures.append(f"{steps.keeps} AND ({fails})" if steps.keeps else fails)
         fails = either(*failures)
-        has_rejects = self.flow.has_rejects or fails is not None
-        if has_rejects:
-            columns[REJECT] = self._reject(compiler, fails)
+        if fails:
+            flow = mark(flow, fails, self._record_rejection(compiler))
         if steps.keeps:
-            columns[_KEEPS] = steps.keeps
-        frame = computed(self.flow.frame, scope, list(columns.items()))
-        if steps.keeps:
-            frame = frame.where(unless_rejected(quoted(_KEEPS), has_rejects)).drop(_KEEPS)
-        return replace(self.flow, frame=frame, columns={}, has_rejects=has_rejects)
+            flow = flow.where(steps.keeps)
+        hidden = {name: each for name, each in flow.hidden.items() if self._is_carried(each)}
+        working = [TIME, WATERMARK, ARRIVED] if self.has_windows else []
+        carried = {name: flow.text(name) for name in (*hidden, *working)}
+        frame = flow.selected(columns | carried)
+        return replace(flow, columns={}, hidden=hidden).standing_on(frame)
 
-    def _carried(self) -> list[str]:
-        """The columns that records keep: what time windows and rejected records need."""
-        flow = self.flow
-        carried = [SOURCE, POSITION, *flow.order, *self._places()]
-        if self.has_windows:
-            carried += [TIME, WATERMARK, ARRIVED]
-            carried += (name for name in flow.hidden if name != REJECT)
-        return list(dict.fromkeys(carried))
-
-    def _places(self) -> list[str]:
-        """The columns that tell where groups of which groups are made come from."""
-        if not self.flow.has_groups:
-            return []
-        return [self.flow.origin[name][0] for name in (FIRST_SOURCE, FIRST_POSITION)]
+    def _is_carried(self, column: Hidden) -> bool:
+        """Whether records keep a hidden column: time windows and rejected records may need it."""
+        needed = (SOURCE, POSITION, REJECT, *self.flow.order)
+        if self.has_windows or column.name in needed or column.kind is kinds.FIRST:
+            return True
+        return column.kind.in_groups is InGroups.FIRST
 
     def _arguments(self) -> Iterator[tuple[typed.Aggregate, int, typed.Expr]]:
         for call in self.calls:
             for position, arg in enumerate(call.args):
                 yield call, position, arg
 
-    def _reject(self, compiler: Compiler, fails: str | None) -> str:
-        if fails is None:
-            return quoted(REJECT)
+    def _record_rejection(self, compiler: Compiler) -> str:
         evaluated = [*self.steps.expressions(), *(arg for _, _, arg in self._arguments())]
-        read = read_expressions(evaluated)
-        known = self.building.surroundings(self.unit, evaluated)
-        explain = record_explainer(self.steps, self.calls, reads_of(read), known)
-        site = self.building.site(self.unit, explain)
-        mark = reject_sql(self.flow, site, inputs_sql(compiler, read))
-        return rejecting(self.flow, fails, mark)
+        return rejection(
+            self.building,
+            self.unit,
+            self.flow,
+            compiler,
+            read_expressions(evaluated),
+            lambda reads, known: record_explainer(self.steps, self.calls, reads, known),
+            expressions=evaluated,
+        )
 
     # Groups
 
@@ -207,59 +184,73 @@ class _Aggregation:
         results = self._results(partials)
         compiler.results = {call: Sql(sql.text, sql.fails) for call, sql in results.items()}
         how_failed = self._how_failed(partials, results)
-        place = self._first_place(records, partials, first)
-        groups = self._grouped(records, partials)
+        hidden = self._hidden(records, partials, first)
+        frame = self._grouped(records, partials)
         columns, failures = self._emitted(compiler, shown)
-        fails = either(*failures.values())
-        order_columns = _order_columns(first, order)
-        hidden = {SOURCE: "cast(null as int)", POSITION: "cast(null as bigint)"}
-        asides: dict[str, str] = {}
-        if records.has_rejects:
-            hidden = {name: f"{quoted(_SELF)}.{quoted(name)}" for name in hidden}
-            asides = {name: f"ifnull({quoted(_SELF)}.{quoted(name)}, 0L)" for name in records.aside}
-        if self.has_windows:
-            hidden[WINDOW] = quoted(WINDOW)
-        needs_wide = [sql.needs_wide for sql in results.values() if sql.needs_wide]
-        mark: str | None = None
-        if fails:
-            read = [(shown[key.name], key.type) for key in self.keys]
-            read += [(sql.text, call.type) for call, sql in results.items()]
-            read += [(text, INT) for text in how_failed]
-            read += [(quoted(WINDOW), INT)] if self.has_windows else []
-            origin = [
-                (name, _unless(failures.get(name), columns[name]), type_)
-                for name, type_ in self.planned.row.columns.items()
-            ]
-            origin += [(name, text, type_) for name, (text, type_) in place.items()]
-            mark = self._group_reject(fails, read, carried_sql(origin))
-        if needs_wide:
-            wide = demand_sql(Demand.WIDE_SUMS)
-            mark = f"if(({' or '.join(needs_wide)}) <=> true, {wide}, {mark or NO_REJECT})"
-        if records.has_rejects:
-            own = f"{quoted(_SELF)}.{quoted(REJECT)}"
-            mark = f"coalesce({own}, {mark})" if mark else own
-        if mark:
-            hidden[REJECT] = mark
-        hidden |= {origin_column(name): text for name, (text, _) in place.items()}
-        origins = {name: (name, type_) for name, type_ in self.planned.row.columns.items()}
-        origins |= {name: (origin_column(name), type_) for name, (_, type_) in place.items()}
-        every = [*columns.items(), *hidden.items(), *order_columns.items(), *asides.items()]
-        return Flow(
-            frame=computed(groups, compiler.scope, every),
-            columns=self.planned.row.columns,
-            order=(*((WINDOW,) if self.has_windows else ()), *order_columns, *asides),
+        origin = {name: compiler.scope.bind(text) for name, text in columns.items()}
+        types = self.planned.row.columns
+        hidden += [(Hidden(kinds.ORIGIN, n, type_), origin[n]) for n, type_ in types.items()]
+        ordering = [name for name, _ in self._ordering(records, first)]
+        flow = Flow(
+            frame=frame,
+            columns=types,
+            hidden={},
+            order=tuple(each.name for each in ordering),
             is_ordered=False,
-            aside=tuple(asides),
+            aside=records.aside if records.has_rejects else (),
             sources=records.sources,
             is_small=records.is_small,
-            origin=origins,
-            has_rejects=mark is not None,
             borders=() if self.has_windows else records.borders,
+            scope=compiler.scope,
         )
+        flow = flow.with_values(columns).with_hidden(hidden)
+        wide = [sql.needs_wide for sql in results.values() if sql.needs_wide]
+        flow = mark(flow, " OR ".join(wide) or None, demand_sql(Demand.WIDE_SUMS))
+        fails = either(*failures.values())
+        if fails is None:
+            return flow
+        read = [(shown[key.name], key.type) for key in self.keys]
+        read += [(sql.text, call.type) for call, sql in results.items()]
+        read += [(text, INT) for text in how_failed]
+        read += [(quoted(WINDOW), INT)] if self.has_windows else []
+        fields = [(n, _unless(failures.get(n), origin[n]), type_) for n, type_ in types.items()]
+        fields += [(e.name, text, e.type) for e, text in hidden if e.kind is kinds.FIRST]
+        return mark(flow, fails, self._group_rejection(read, payload_sql(fields)))
+
+    def _hidden(self, records: Flow, partials: Partials, first: str) -> list[tuple[Hidden, str]]:
+        """The hidden columns of groups, and of rejected records, which are groups of their own."""
+        columns = [*self._first_place(records, partials, first), *self._ordering(records, first)]
+        for each in records.hidden.values():
+            match each.kind.in_groups:
+                case InGroups.NULL:
+                    columns.append((each, _of_self(each) if records.has_rejects else each.null))
+                case InGroups.FIRST:
+                    least = f"min_by({quoted(each.name)}, {_one(partials.order)})"
+                    columns.append((each, partials.name(least)))
+                case InGroups.NONE | InGroups.OWN:
+                    pass
+        if records.has_rejects:
+            columns.append((MARK, _of_self(MARK)))
+        return columns
+
+    def _ordering(self, records: Flow, first: str) -> list[tuple[Hidden, str]]:
+        """The order columns of groups: those of the first record of each."""
+        order = selection(records.kept_order)
+        columns = [(order_column("window"), quoted(WINDOW))] if self.has_windows else []
+        if len(order) == 1:
+            columns.append((order_column("first"), first))
+        else:
+            columns += [
+                (order_column(f"first{n}"), f"{first}.{name}") for n, name in enumerate(order)
+            ]
+        if records.has_rejects:
+            asides = (records.hidden[name] for name in records.aside)
+            columns += [(each, f"ifnull({_of_self(each)}, 0L)") for each in asides]
+        return columns
 
     def _first_place(
         self, records: Flow, partials: Partials, first: str
-    ) -> dict[str, tuple[str, Type]]:
+    ) -> list[tuple[Hidden, str]]:
         """Where the first record of a group comes from; of a group of groups, that of its first."""
         sources = records.sources
         number = list(self.building.system.files).index(sources[0])
@@ -270,11 +261,7 @@ class _Aggregation:
             order = _one(partials.order)
             found, position = (partials.name(f"min_by({t}, {order})") for t in records.place)
             source = f"ifnull({found}, {number})"
-        return {
-            FIRST_SOURCE: (source, INT),
-            FIRST_POSITION: (position, INT.nullable()),
-            IS_MERGED: (is_merged, BOOL),
-        }
+        return [(FIRST_SOURCE, source), (FIRST_POSITION, position), (IS_MERGED, is_merged)]
 
     def _results(self, partials: Partials) -> dict[typed.Aggregate, AggregateSql]:
         """The SQL of every call, over the partial results of a group."""
@@ -301,29 +288,26 @@ class _Aggregation:
             if FailureKind.AGGREGATE_TYPE in call.function.fails and sql.fails:
                 met = kinds_met(quoted(f"{_ARGUMENT}{number}"), call.args[0].type)
                 how = partials.name(f"bit_or({met})")
-            found.append(f"if({sql.fails}, {how}, null)" if sql.fails else literal(None, INT))
+            found.append(f"if({sql.fails}, {how}, NULL)" if sql.fails else literal(None, INT))
             number += len(call.args)
         return found
 
-    def _grouped(self, records: Flow, partials: Partials) -> DataFrame:
+    def _grouped(self, records: Flow, partials: Partials) -> Frame:
         """One record per group, and one per rejected record, with all partial results."""
         by = [key.identity for key in self.keys]
         if self.has_windows:
             by.append(WINDOW)
-        layers = partials.records.layers(*partials.selections)
-        if records.has_rejects:
-            names = dict.fromkeys((SOURCE, POSITION, *records.order, REJECT))
-            carried = ", ".join(f"'{name}', {quoted(name)}" for name in names)
-            itself = f"if({quoted(REJECT)} is null, null, named_struct({carried}))"
-            layers.append(Columns((f"{itself} AS {quoted(_SELF)}",)))
-        frame = with_layers(records.frame, layers)
-        functions = [f.expr(text) for text in partials.selections]
-        if by or not records.has_rejects:
-            by += [_SELF] if records.has_rejects else []
-            return frame.groupBy(*selection(by)).agg(*functions)
-        groups = frame.groupBy(quoted(_SELF)).agg(*functions)
-        of_nothing = frame.where("false").agg(*functions)
-        return _with_default(groups, of_nothing)
+        functions = [(unquoted(name), text) for name, text in partials.functions.items()]
+        frame = with_layers(records.frame, partials.records.layers(*partials.functions.values()))
+        if not records.has_rejects:
+            return frame.group(by, functions)
+        names = dict.fromkeys((SOURCE, POSITION, *records.order, REJECT))
+        carried = ", ".join(f"'{name}', {quoted(name)}" for name in names)
+        itself = f"if({IS_REJECTED}, named_struct({carried}), NULL)"
+        frame = frame.extend([(_SELF, itself)])
+        if by:
+            return frame.group([*by, _SELF], functions)
+        return _with_default(frame, functions)
 
     def _emitted(
         self, compiler: Compiler, keys: Mapping[str, str]
@@ -351,19 +335,22 @@ class _Aggregation:
         count = self.building.system.of_group(self.unit, self.flow, SOURCE_COUNT)
         return replace(known, system={**known.system, SOURCE_COUNT: count})
 
-    def _group_reject(self, fails: str, read: Sequence[tuple[str, Type]], origin: str) -> str:
+    def _group_rejection(self, read: Sequence[tuple[str, Type]], origin: str) -> str:
         known = self._surroundings()
         names = [key.name for key in self.keys]
         explain = group_explainer(self.emits, names, self.calls, known)
-        site = self.building.site(self.unit, explain)
-        inputs = carried_sql((str(place), *given) for place, given in enumerate(read))
-        reject = mark_sql(site, inputs, origin)
-        return f"if(({fails}) <=> true, {reject}, {NO_REJECT})"
+        inputs = payload_sql((str(place), *value) for place, value in enumerate(read))
+        return reject_sql(self.building.site(self.unit, explain), inputs, origin)
+
+
+def _of_self(column: Hidden) -> str:
+    """What a rejected record has in a column; null for groups."""
+    return f"{quoted(_SELF)}.{quoted(column.name)}"
 
 
 def _unless(fails: str | None, text: str) -> str:
     """A value, or null where it could not be computed."""
-    return f"if(({fails}) <=> true, null, {text})" if fails else text
+    return f"if(({fails}) <=> TRUE, NULL, {text})" if fails else text
 
 
 def _shown(partials: Partials, key: _Key, first: str) -> str:
@@ -373,8 +360,8 @@ def _shown(partials: Partials, key: _Key, first: str) -> str:
     if representation(key.type).kind is Kind.FLOAT:
         # Of values that are one, only the zeros look different.
         value = quoted(key.value)
-        is_negative = f"{value} = 0 and power({value}, -1D) < 0"
-        negative = partials.name(f"min(if({is_negative}, {_one(partials.order)}, null))")
+        is_negative = f"{value} = 0 AND power({value}, -1D) < 0"
+        negative = partials.name(f"min(if({is_negative}, {_one(partials.order)}, NULL))")
         found = quoted(key.identity)
         return f"if({negative} <=> {first}, -abs({found}), {found})"
     return partials.name(f"min_by({quoted(key.value)}, {_one(partials.order)})")
@@ -385,33 +372,25 @@ def _one(order: Sequence[str]) -> str:
     return order[0] if len(order) == 1 else f"struct({', '.join(order)})"
 
 
-def _order_columns(first: str, order: Sequence[str]) -> dict[str, str]:
-    """The order columns of groups: those of the first record of each."""
-    if len(order) == 1:
-        return {_FIRST: first}
-    return {f"{_FIRST}{n}": f"{first}.{name}" for n, name in enumerate(order)}
-
-
-def _with_default(groups: DataFrame, default: DataFrame) -> DataFrame:
-    """The groups, with the default one if there is none besides rejected records."""
-    marked = groups.selectExpr("*", f"true as {quoted(_IS_GROUP)}")
-    other = default.selectExpr("*", f"false as {quoted(_IS_GROUP)}")
-    every = marked.unionByName(other, allowMissingColumns=True)
-    record = f"struct({', '.join(selection(groups.columns))})"
-    chosen = every.groupBy(quoted(_SELF)).agg(
-        f.expr(f"max_by({record}, {quoted(_IS_GROUP)}) as {quoted(_IS_GROUP)}")
-    )
-    return chosen.selectExpr(f"{quoted(_IS_GROUP)}.*")
+def _with_default(frame: Frame, functions: Sequence[tuple[str, str]]) -> Frame:
+    """The groups of rejected records alone, with the one of all others even if there are none."""
+    groups = frame.group([_SELF], functions)
+    no_self = (_SELF, f"any_value({quoted(_SELF)})")
+    default = frame.where("FALSE").group([], [no_self, *functions])
+    every = groups.extend([(_IS_GROUP, "TRUE")]).union([default.extend([(_IS_GROUP, "FALSE")])])
+    record = f"struct({', '.join(selection(groups.names))})"
+    chosen = every.group([_SELF], [(_IS_GROUP, f"max_by({record}, {quoted(_IS_GROUP)})")])
+    return chosen.select((name, f"{quoted(_IS_GROUP)}.{quoted(name)}") for name in groups.names)
 
 
 def kinds_met(text: str, type_: Type) -> str:
     """The kind of a value as a bit."""
     cases = [
-        f"when {is_of_kind(text, kind, type_)} then {1 << bit}"
+        f"WHEN {is_of_kind(text, kind, type_)} THEN {1 << bit}"
         for bit, kind in enumerate(EXAMPLE_KINDS)
         if type_.maybe(kind)
     ]
-    return f"case {' '.join(cases)} end"
+    return f"CASE {' '.join(cases)} END"
 
 
 @frozen(eq=False)

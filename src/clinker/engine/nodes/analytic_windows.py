@@ -10,9 +10,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from decimal import ROUND_CEILING, ROUND_FLOOR, Decimal
 
-from pyspark.sql import DataFrame
-from pyspark.sql import functions as f
-
 from clinker.cxl.builtins.windows import Shape, WindowFunction
 from clinker.cxl.check import typed
 from clinker.cxl.failure import FailureKind
@@ -23,25 +20,19 @@ from clinker.cxl.sql.operand import Operand, Sql
 from clinker.cxl.sql.tagged import number_sql
 from clinker.cxl.types import ANY, Kind, Type
 from clinker.cxl.values import Value
-from clinker.engine.expressions import (
-    TAGGED,
-    Representation,
-    Scope,
-    convert,
-    representation,
-)
+from clinker.engine.expressions import TAGGED, Representation, Scope, convert, representation
 from clinker.engine.expressions.conditions import either
-from clinker.engine.expressions.frames import with_layers
-from clinker.engine.flow.building import Building, computed
-from clinker.engine.flow.flow import REJECT, Flow, quoted, selection
+from clinker.engine.flow.building import Building
+from clinker.engine.flow.flow import Flow
+from clinker.engine.flow.frame import Frame, quoted, selection, unquoted
 from clinker.engine.flow.identity import identity_sql, order_sql
+from clinker.engine.flow.layers import with_layers
 from clinker.engine.nodes.aggregate import kinds_met
 from clinker.engine.nodes.partials import wrong_kind
 from clinker.engine.rejects.mark import (
-    NO_REJECT,
     demand_sql,
     inputs_array_sql,
-    is_kept,
+    mark,
     read_expressions,
     reads_of,
 )
@@ -54,7 +45,7 @@ from clinker.engine.rejects.window_reasons import (
 )
 from clinker.frozen import frozen
 from clinker.plan.analyses.windows import Window, window_calls
-from clinker.plan.nodes.planned import PlannedTransform
+from clinker.plan.nodes import PlannedTransform
 
 _PLACE, _KEY, _LOOKUP, _FOUND = "$place", "$window_key", "$lookup", "$found"
 _RESULT, _HOW, _WIDE, _EMPTY = "$result", "$how", "$needs_wide", "$empty"
@@ -99,7 +90,8 @@ def windowed(
 
     `looked_up` are the records of the source that the window covers, if it is another one.
     """
-    window = building.plan.windows[planned.unit.name]
+    window = building.plan.windows[planned.name]
+    flow = flow.built()
     calls = list(dict.fromkeys(window_calls(planned.program)))
     if not calls:
         return Windowed(flow, {}, ())
@@ -111,15 +103,15 @@ def windowed(
         assert looked_up
         by = list(zip(window.lookup, window.spec.group_by, strict=True))
         matching = {key: flow.columns.get(own, ANY) for own, key in by}
-        covered = _Covered(building, planned, window, looked_up.without_rejects(), matching)
+        covered = _Covered(building, planned, window, looked_up.without_rejects().built(), matching)
         results = [covered.add(call) for call in calls]
         frame = _looked_up(flow, covered, by, results)
     return Windowed(
-        _asking_for_wide(replace(flow, is_ordered=False), frame),
+        _asking_for_wide(replace(flow.standing_on(frame), is_ordered=False)),
         {
             call: Sql(
                 quoted(f"{_RESULT}{number}"),
-                f"({quoted(f'{_HOW}{number}')} is not null)" if call.fails else None,
+                f"({quoted(f'{_HOW}{number}')} IS NOT NULL)" if call.fails else None,
             )
             for number, call in enumerate(calls)
         },
@@ -127,15 +119,11 @@ def windowed(
     )
 
 
-def _asking_for_wide(flow: Flow, frame: DataFrame) -> Flow:
-    """The flow of such a frame; if sums do not suffice, records ask for wide ones."""
-    if _WIDE not in frame.columns:
-        return flow.with_frame(frame)
-    before = quoted(REJECT) if flow.has_rejects else NO_REJECT
-    wide = demand_sql(Demand.WIDE_SUMS)
-    mark = f"if({is_kept(flow)} and {quoted(_WIDE)}, {wide}, {before})"
-    frame = frame.withColumn(REJECT, f.expr(mark)).drop(_WIDE)
-    return replace(flow, frame=frame, has_rejects=True)
+def _asking_for_wide(flow: Flow) -> Flow:
+    """The flow in which records ask for wide sums if others do not suffice."""
+    if _WIDE not in flow.frame.names:
+        return flow
+    return mark(flow, quoted(_WIDE), demand_sql(Demand.WIDE_SUMS))
 
 
 @frozen(eq=False)
@@ -198,7 +186,7 @@ class _Covered:
         assert isinstance(function, WindowFunction)
         if call.argument is None:
             self.arguments.append(None)
-            return _Result(call, function.sql(self._call(call, ())), "cast(null as string)")
+            return _Result(call, function.sql(self._call(call, ())), "CAST(NULL AS STRING)")
         argument = on_other_records(call.argument)
         operand, fails = self.compiler.operand(argument)
         if takes_only_some(call):
@@ -208,7 +196,7 @@ class _Covered:
         if fails:
             failed = self._failed(call, argument, fails)
             operand = Operand(
-                self.scope.bind(f"if({failed} is null, {operand.text}, null)"), argument.type
+                self.scope.bind(f"if({failed} IS NULL, {operand.text}, NULL)"), argument.type
             )
             how.append(self._failed_in_frame(call, failed))
         sql = function.sql(self._call(call, (operand,)))
@@ -217,8 +205,8 @@ class _Covered:
             if FailureKind.AGGREGATE_TYPE in function.fails:
                 met = kinds_met(operand.text, operand.type)
                 kinds = self.functions.over_group(f"bit_or({met})")
-            how.append(f"cast(if({sql.fails}, {kinds}, null) as string)")
-        return _Result(call, sql, f"coalesce({', '.join(how)})" if how else "cast(null as string)")
+            how.append(f"CAST(if({sql.fails}, {kinds}, NULL) AS STRING)")
+        return _Result(call, sql, f"coalesce({', '.join(how)})" if how else "CAST(NULL AS STRING)")
 
     def _call(self, call: typed.Window, args: tuple[Operand, ...]) -> _Call:
         return _Call(self.functions, args, call.type, call.offset or 0)
@@ -229,7 +217,7 @@ class _Covered:
         known = self.building.surroundings(self.unit, [argument])
         self.arguments[-1] = Argument(call, reads_of(read), known)
         inputs = inputs_array_sql(self.compiler, read)
-        return self.scope.bind(f"if(({fails}) <=> true, {inputs}, null)")
+        return self.scope.bind(f"if(({fails}) <=> TRUE, {inputs}, NULL)")
 
     def _failed_in_frame(self, call: typed.Window, failed: str) -> str:
         """The same of the first record that fails the call, null if none does."""
@@ -237,39 +225,36 @@ class _Covered:
         assert isinstance(function, WindowFunction)
         if function.shape in (Shape.POSITION, Shape.OFFSET):
             return function.sql(self._call(call, (Operand(failed, ANY),))).text
-        place = f"if({failed} is null, null, {quoted(_PLACE)})"
+        place = f"if({failed} IS NULL, NULL, {quoted(_PLACE)})"
         return self.functions.over_group(f"min_by({failed}, {place})")
 
     # Frames
 
-    def over_frames(self, results: Sequence[_Result]) -> DataFrame:
+    def over_frames(self, results: Sequence[_Result]) -> Frame:
         """The flow with the results of all calls."""
         functions = self.functions
         partition = [*self.keys]
         if self.flow.has_rejects:
-            partition.append(self.scope.bind(is_kept(self.flow)))
-        within = f"partition by {', '.join(partition)}" if partition else ""
-        in_order = f"{within} order by {', '.join(self._in_order)}"
+            partition.append(self.scope.bind(self.flow.is_kept))
+        within = f"PARTITION BY {', '.join(partition)}" if partition else ""
+        in_order = f"{within} ORDER BY {', '.join(self._in_order)}"
         frame_of = {
             "in_partition": in_order,
-            "among_peers": f"{within} order by {', '.join(self._peers)}",
+            "among_peers": f"{within} ORDER BY {', '.join(self._peers)}",
             "over_group": self._frame(within, in_order),
         }
-        selections = [
-            f"{text} over ({frame_of[kind]}) as {name}"
+        texts = {
+            unquoted(name): f"{text} OVER ({frame_of[kind]})"
             for (kind, text), name in functions.names.items()
-        ]
-        frame = self._placed(in_order, [*partition, *frame_of.values(), *selections])
-        frame = frame.selectExpr("*", *selections)
-        kept = [*self.flow.names, _PLACE]
-        frame = frame.selectExpr(*selection(kept), *functions.names.values())
+        }
+        frame = self._placed(in_order, [*partition, *frame_of.values(), *texts.values()])
+        frame = frame.extend(texts.items()).keep((*self.flow.names, _PLACE, *texts))
         return _with_results(frame, self.flow.names, functions, results)
 
-    def _placed(self, in_order: str, used: Sequence[str]) -> DataFrame:
+    def _placed(self, in_order: str, used: Sequence[str]) -> Frame:
         """The records with all that functions use of them, numbered in their partition."""
         frame = with_layers(self.flow.frame, self.scope.layers(*used))
-        place = f"cast(row_number() over ({in_order}) as bigint) as {quoted(_PLACE)}"
-        return frame.selectExpr("*", place)
+        return frame.extend([(_PLACE, f"CAST(row_number() OVER ({in_order}) AS BIGINT)")])
 
     @property
     def _in_order(self) -> list[str]:
@@ -283,7 +268,7 @@ class _Covered:
         ]
         numbers = [_as_double(self._field(name), self.type_of(name)) for name in floats]
         unequal = [f"if(isnan({number}), {quoted(_PLACE)}, 0)" for number in numbers]
-        return [*self.sorting, *unequal] or ["true"]
+        return [*self.sorting, *unequal] or ["TRUE"]
 
     def _frame(self, within: str, in_order: str) -> str:
         frame = self.spec.frame
@@ -291,27 +276,26 @@ class _Covered:
             (key,) = self.spec.sort_by
             measured, bounds = _measured(self._field(key.field), self.type_of(key.field), frame)
             by = f"{self.scope.bind(measured)} {_direction(key)}"
-            return f"{within} order by {by} range between {bounds}"
-        start = _row_bound(frame.start, "preceding")
-        return f"{in_order} rows between {start} and {_row_bound(frame.end, 'following')}"
+            return f"{within} ORDER BY {by} RANGE BETWEEN {bounds}"
+        start = _row_bound(frame.start, "PRECEDING")
+        return f"{in_order} ROWS BETWEEN {start} AND {_row_bound(frame.end, 'FOLLOWING')}"
 
     # Groups
 
-    def grouped(self, results: Sequence[_Result]) -> tuple[DataFrame, DataFrame]:
+    def grouped(self, results: Sequence[_Result]) -> tuple[Frame, Frame]:
         """The results for each partition as a whole, and those over no records."""
         functions = self.functions
         assert all(kind == "over_group" for kind, _ in functions.names)
-        selections = [f"{text} as {name}" for (_, text), name in functions.names.items()]
+        aggregates = [(unquoted(name), text) for (_, text), name in functions.names.items()]
         keys = self.keys
-        within = f"partition by {', '.join(keys)}" if keys else ""
-        in_order = f"{within} order by {', '.join(self._in_order)}"
-        frame = self._placed(in_order, [*keys, in_order, *selections])
-        named = [f"{key} as {quoted(f'{_KEY}{n}')}" for n, key in enumerate(keys)]
+        within = f"PARTITION BY {', '.join(keys)}" if keys else ""
+        in_order = f"{within} ORDER BY {', '.join(self._in_order)}"
+        frame = self._placed(in_order, [*keys, in_order, *(text for _, text in aggregates)])
         names = [f"{_KEY}{n}" for n in range(len(keys))]
-        frame = frame.selectExpr("*", *named)
-        aggregates = [f.expr(text) for text in selections] or [f.expr("count(1) as `$window0`")]
-        groups = frame.groupBy(*selection(names)).agg(*aggregates)
-        nothing = frame.where("false").agg(*aggregates)
+        frame = frame.extend(zip(names, keys, strict=True))
+        aggregates = aggregates or [("$window0", "count(1)")]
+        groups = frame.group(names, aggregates)
+        nothing = frame.where("FALSE").group([], aggregates)
         return (
             _with_results(groups, names, functions, results),
             _with_results(nothing, (), functions, results),
@@ -319,38 +303,39 @@ class _Covered:
 
 
 def _direction(key: SortKey) -> str:
-    direction = "desc" if key.descending else "asc"
-    return f"{direction} nulls {'first' if key.nulls_first else 'last'}"
+    direction = "DESC" if key.descending else "ASC"
+    return f"{direction} NULLS {'FIRST' if key.nulls_first else 'LAST'}"
 
 
 def _row_bound(offset: float | None, open_side: str) -> str:
     if offset is None:
-        return f"unbounded {open_side}"
+        return f"UNBOUNDED {open_side}"
     if offset == 0:
-        return "current row"
+        return "CURRENT ROW"
     count = min(abs(int(offset)), _FARTHEST_ROW)
-    return f"{count} {'preceding' if offset < 0 else 'following'}"
+    return f"{count} {'PRECEDING' if offset < 0 else 'FOLLOWING'}"
 
 
 def _measured(text: str, type_: Type, frame: FrameSpec) -> tuple[str, str]:
     """A sort key as a number, and the bounds of a frame in its measure."""
     kinds = type_.kinds & ~Kind.NULL
     if kinds == Kind.INT:
-        return f"cast({text} as decimal(20, 0))", _range_bounds(frame, 1, "decimal(20, 0)")
+        return f"CAST({text} AS DECIMAL(20, 0))", _range_bounds(frame, 1, "DECIMAL(20, 0)")
     if kinds == Kind.FLOAT:
-        return text, _range_bounds(frame, None, "double")
+        return text, _range_bounds(frame, None, "DOUBLE")
     if kinds in (Kind.DATE, Kind.DATETIME):
-        micros = f"unix_micros(cast({text} as timestamp))"
-        return micros, _range_bounds(frame, _DAY, "bigint")
-    days = f"unix_micros(cast(try_cast(substr({text}, 2) as timestamp_ntz) as timestamp)) / {_DAY}D"
+        micros = f"unix_micros(CAST({text} AS TIMESTAMP))"
+        return micros, _range_bounds(frame, _DAY, "BIGINT")
+    moment = f"TRY_CAST(substr({text}, 2) AS TIMESTAMP_NTZ)"
+    days = f"unix_micros(CAST({moment} AS TIMESTAMP)) / {_DAY}D"
     number = f"if(startswith({text}, '@'), {days}, {_as_double(text, type_)})"
-    return number, _range_bounds(frame, None, "double")
+    return number, _range_bounds(frame, None, "DOUBLE")
 
 
 def _as_double(text: str, type_: Type) -> str:
     if not representation(type_).is_tagged:
         return text
-    return f"try_cast(if({text} rlike '^[-#0-9IN]', {number_sql(text)}, null) as double)"
+    return f"TRY_CAST(if({text} RLIKE '^[-#0-9IN]', {number_sql(text)}, NULL) AS DOUBLE)"
 
 
 def _range_bounds(frame: FrameSpec, unit: int | None, ddl: str) -> str:
@@ -358,24 +343,24 @@ def _range_bounds(frame: FrameSpec, unit: int | None, ddl: str) -> str:
 
     def bound(offset: float | None, open_side: str) -> str:
         if offset is None:
-            return f"unbounded {open_side}"
+            return f"UNBOUNDED {open_side}"
         distance = Decimal(str(offset))
         if unit:
             # A bound between two whole distances excludes what lies outside of it.
-            inwards = ROUND_CEILING if open_side == "preceding" else ROUND_FLOOR
+            inwards = ROUND_CEILING if open_side == "PRECEDING" else ROUND_FLOOR
             distance = (distance * unit).to_integral_value(inwards)
             distance = max(Decimal(-_LONGEST_RANGE), min(distance, Decimal(_LONGEST_RANGE)))
         if distance == 0:
-            return "current row"
-        side = "preceding" if distance < 0 else "following"
-        return f"cast('{abs(distance):f}' as {ddl}) {side}"
+            return "CURRENT ROW"
+        side = "PRECEDING" if distance < 0 else "FOLLOWING"
+        return f"CAST('{abs(distance):f}' AS {ddl}) {side}"
 
-    return f"{bound(frame.start, 'preceding')} and {bound(frame.end, 'following')}"
+    return f"{bound(frame.start, 'PRECEDING')} AND {bound(frame.end, 'FOLLOWING')}"
 
 
 def _with_results(
-    frame: DataFrame, names: Sequence[str], functions: _Functions, results: Sequence[_Result]
-) -> DataFrame:
+    frame: Frame, names: Sequence[str], functions: _Functions, results: Sequence[_Result]
+) -> Frame:
     """The results, made of the functions in the frame, beside these of its columns."""
     columns = {name: quoted(name) for name in names}
     for number, result in enumerate(results):
@@ -383,14 +368,14 @@ def _with_results(
         columns[f"{_HOW}{number}"] = result.how
     wide = [result.sql.needs_wide for result in results if result.sql.needs_wide]
     if wide:
-        columns[_WIDE] = f"coalesce({' or '.join(wide)}, false)"
+        columns[_WIDE] = f"coalesce({' OR '.join(wide)}, FALSE)"
     frame = with_layers(frame, functions.results.layers(*columns.values()))
-    return frame.selectExpr(*(f"{text} as {quoted(name)}" for name, text in columns.items()))
+    return frame.select(columns.items())
 
 
 def _looked_up(
     flow: Flow, covered: _Covered, by: Sequence[tuple[str, str]], results: Sequence[_Result]
-) -> DataFrame:
+) -> Frame:
     """The flow with the results over those records of another source that each record finds.
 
     `by` are its fields and the key of the other source that each of them has to equal.
@@ -401,18 +386,17 @@ def _looked_up(
         text = compiler.inputs.field(None, own)
         type_, other = flow.columns.get(own, ANY), covered.type_of(key)
         lookups[f"{_LOOKUP}{number}"] = _comparable(compiler.scope, text, type_, other)
-    columns = {name: quoted(name) for name in flow.names}
-    frame = computed(flow.frame, compiler.scope, [*columns.items(), *lookups.items()])
+    frame = flow.selected({**{name: flow.text(name) for name in flow.names}, **lookups})
     groups, nothing = covered.grouped(results)
-    found = groups.selectExpr("*", f"true as {quoted(_FOUND)}")
-    empty = nothing.selectExpr(*(f"{quoted(n)} as {quoted(_EMPTY + n)}" for n in nothing.columns))
+    found = groups.extend([(_FOUND, "TRUE")])
+    empty = nothing.select((_EMPTY + name, quoted(name)) for name in nothing.names)
     tests = [f"{quoted(f'{_LOOKUP}{n}')} <=> {quoted(f'{_KEY}{n}')}" for n in range(len(by))]
-    joined = frame.join(found, f.expr(" and ".join(tests) or "true"), "left").crossJoin(empty)
+    joined = frame.join(found, " AND ".join(tests) or "TRUE").cross(empty)
     chosen = [
-        f"if({quoted(_FOUND)}, {quoted(name)}, {quoted(_EMPTY + name)}) as {quoted(name)}"
-        for name in nothing.columns
+        (name, f"if({quoted(_FOUND)}, {quoted(name)}, {quoted(_EMPTY + name)})")
+        for name in nothing.names
     ]
-    return joined.selectExpr(*selection(flow.names), *chosen)
+    return joined.select([*((name, quoted(name)) for name in flow.names), *chosen])
 
 
 def _comparable(scope: Scope, text: str, type_: Type, other: Type) -> str:

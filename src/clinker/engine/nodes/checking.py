@@ -4,44 +4,36 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from clinker.config.nodes import TransformNode
 from clinker.cxl.check import typed
+from clinker.cxl.types import Kind
 from clinker.engine.expressions.conditions import either
-from clinker.engine.flow.building import Building, computed
-from clinker.engine.flow.flow import REJECT, Flow, quoted
+from clinker.engine.flow.building import Building
+from clinker.engine.flow.flow import Flow
 from clinker.engine.rejects.explaining import outgoing_explainer
-from clinker.engine.rejects.mark import (
-    inputs_sql,
-    nan_sql,
-    read_expressions,
-    reads_of,
-    reject_sql,
-    rejecting,
-)
+from clinker.engine.rejects.mark import Read, mark, nan_sql, read_expressions, rejection
+from clinker.plan.nodes import Check, PlannedTransform
 from clinker.plan.nodes.checks import CHECKED_VALUE
-from clinker.plan.nodes.planned import Check, PlannedTransform
 
 
 def checked(building: Building, planned: PlannedTransform, flow: Flow) -> Flow:
     """The outgoing records, those rejected that hold a NaN or break a rule."""
-    node = planned.unit.node
-    assert isinstance(node, TransformNode)
     emitted = [name for name in planned.program.fields_written if name in flow.columns]
     compiler = building.compiler(planned.unit, flow)
-    failures = [nan_sql(quoted(name), flow.held_type(name)) for name in emitted]
+    floats = [name for name in emitted if flow.held_type(name).maybe(Kind.FLOAT)]
+    failures = [nan_sql(flow.value(name), flow.held_type(name)) for name in floats]
     rules = [
         (check, validation)
-        for check, validation in zip(planned.validations, node.config.validations, strict=True)
+        for check, validation in zip(
+            planned.validations, planned.node.config.validations, strict=True
+        )
         if validation.severity == "error"
     ]
-    read: list[typed.Field | typed.System] = []
+    read: list[Read] = []
     for check, _ in rules:
         assert check.condition
         renamed = {CHECKED_VALUE: check.field} if check.field else {}
-        sql = building.compiler(planned.unit, flow, compiler.scope, renamed).is_true(
-            check.condition
-        )
-        failures.append(either(sql.fails, f"not {sql.text}"))
+        sql = building.compiler(planned.unit, flow, renamed).is_true(check.condition)
+        failures.append(either(sql.fails, f"NOT {sql.text}"))
         read += _read_by(check)
     fails = either(*failures)
     if fails is None:
@@ -52,18 +44,19 @@ def checked(building: Building, planned: PlannedTransform, flow: Flow) -> Flow:
             read.append(
                 typed.Field(name=statement.name, type=type_, location=statement.value.location)
             )
-    read = list({_key(r): _as_in(flow, r) for r in read}.values())
-    known = building.surroundings(planned.unit, (c.condition for c, _ in rules if c.condition))
-    explain = outgoing_explainer(emitted, rules, reads_of(read), known)
-    site = building.site(planned.unit, explain)
-    mark = reject_sql(flow, site, inputs_sql(compiler, read))
-    columns = [(name, quoted(name)) for name in flow.names if name != REJECT]
-    columns.append((REJECT, rejecting(flow, fails, mark)))
-    frame = computed(flow.frame, compiler.scope, columns)
-    return replace(flow, frame=frame, has_rejects=True)
+    reject = rejection(
+        building,
+        planned.unit,
+        flow,
+        compiler,
+        list({_key(r): _as_in(flow, r) for r in read}.values()),
+        lambda reads, known: outgoing_explainer(emitted, rules, reads, known),
+        expressions=[check.condition for check, _ in rules if check.condition],
+    )
+    return mark(flow, fails, reject)
 
 
-def _read_by(check: Check) -> list[typed.Field | typed.System]:
+def _read_by(check: Check) -> list[Read]:
     """What a rule reads of the record; a named check reads its field under another name."""
     assert check.condition
     read = read_expressions([check.condition])
@@ -76,14 +69,14 @@ def _read_by(check: Check) -> list[typed.Field | typed.System]:
     ]
 
 
-def _as_in(flow: Flow, read: typed.Field | typed.System) -> typed.Field | typed.System:
+def _as_in(flow: Flow, read: Read) -> Read:
     """What is read, with the type it has in the flow."""
     if isinstance(read, typed.Field) and read.name in flow.columns:
         return replace(read, type=flow.columns[read.name])
     return read
 
 
-def _key(read: typed.Field | typed.System) -> object:
+def _key(read: Read) -> object:
     if isinstance(read, typed.Field):
         return read.name
     return read.namespace, read.path

@@ -5,43 +5,41 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
-from pyspark.sql import functions as f
-
 from clinker.config.nodes import CombineNode
-from clinker.cxl.run import tagged
+from clinker.cxl.failure import Category
 from clinker.cxl.types import ANY, Type
 from clinker.engine.expressions import Compiler, Scope, representation
 from clinker.engine.expressions.compiler import map_key
 from clinker.engine.expressions.conditions import either
-from clinker.engine.expressions.frames import with_layers
 from clinker.engine.expressions.representation import json_fragment, text_literal
 from clinker.engine.expressions.rows import compile_row_program
-from clinker.engine.flow.building import Building, computed, recast, undeclared_sql
-from clinker.engine.flow.flow import META, REJECT, Flow, origin_column, quoted, selection
+from clinker.engine.flow import hidden as kinds
+from clinker.engine.flow.building import Building, recast, undeclared_sql
+from clinker.engine.flow.flow import Flow, order_column
+from clinker.engine.flow.frame import quoted, selection
+from clinker.engine.flow.hidden import Hidden
+from clinker.engine.flow.layers import with_layers
 from clinker.engine.nodes.joins import Joined, JoinedInputs, column_of, join
 from clinker.engine.rejects.explaining import program_explainer
 from clinker.engine.rejects.mark import (
-    inputs_sql,
+    mark,
     nan_sql,
     read_expressions,
-    reads_of,
-    reject_sql,
-    rejecting,
-    unless_rejected,
+    rejection,
+    stated_reason,
+    stated_rejection,
     with_rejected,
 )
-from clinker.plan.nodes.planned import PlannedCombine
+from clinker.plan.nodes import PlannedCombine
 
 MOST_COLLECTED = 10_000
-_FOUND, _KEEPS = "$found", "$keeps"
-NO_MATCH, TOO_MANY = "no_match", "expansion_limit_exceeded"
+_MATCHES, _DRIVER = "$matches", "$driver"
 
 
 def combine(building: Building, planned: PlannedCombine, inputs: Mapping[str, Flow]) -> Flow:
     """The records that leave a combine."""
-    node = planned.unit.node
-    assert isinstance(node, CombineNode)
-    plan = building.plan.joins[planned.unit.name]
+    node = planned.node
+    plan = building.plan.joins[planned.name]
     read = {label: _with_undeclared(flow, label, planned) for label, flow in inputs.items()}
     joined = join(building, planned, plan, read, only_first=node.config.match == "first")
     joined = _without_misses(building, planned, node, joined)
@@ -61,10 +59,8 @@ def _with_undeclared(flow: Flow, label: str, planned: PlannedCombine) -> Flow:
     names = sorted(n for input_, n in read if input_ == label and n not in declared)
     if not names:
         return flow
-    columns = [f"{undeclared_sql(flow, name)} as {quoted(name)}" for name in names]
     return replace(
-        flow,
-        frame=flow.frame.selectExpr("*", *columns),
+        flow.with_values({name: undeclared_sql(flow, name) for name in names}),
         columns={**flow.columns, **dict.fromkeys(names, ANY)},
     )
 
@@ -81,26 +77,12 @@ def _without_misses(
         case "null_fields":
             return joined
         case "skip":
-            frame = flow.frame.where(unless_rejected(joined.is_match, flow.has_rejects))
-            return replace(joined, flow=flow.with_frame(frame))
-    builds = " and ".join(f"'{build}'" for build in joined.builds)
-    stated = _stated(NO_MATCH, f"E319: no record of {builds} matches")
-    site = building.site(planned.unit, None, is_fatal=True)
-    mark = reject_sql(flow, site, stated)
-    return _marked(joined, f"not ({joined.is_match})", mark)
-
-
-def _stated(category: str, detail: str) -> str:
-    """A reason that the engine gives itself."""
-    text = tagged.encode({"category": category, "detail": detail})
-    assert text is not None
-    return text_literal(text)
-
-
-def _marked(joined: Joined, fails: str, mark: str) -> Joined:
-    flow = joined.flow
-    frame = flow.frame.withColumn(REJECT, f.expr(rejecting(flow, fails, mark)))
-    return replace(joined, flow=replace(flow, frame=frame, has_rejects=True))
+            return replace(joined, flow=flow.where(f"({joined.is_match})"))
+        case "error":
+            builds = " and ".join(f"'{build}'" for build in joined.builds)
+            reason = stated_reason(Category.NO_MATCH, f"E319: no record of {builds} matches")
+            reject = stated_rejection(building, planned.unit, flow, reason, is_fatal=True)
+            return replace(joined, flow=mark(flow, f"NOT ({joined.is_match})", reject))
 
 
 # The body
@@ -120,41 +102,41 @@ def _with_body(
         name: recast(compiler.scope, row.values[name], program.fields_written[name], type_)
         for name, type_ in planned.row.columns.items()
     }
-    not_numbers = [nan_sql(columns[name], type_) for name, type_ in planned.row.columns.items()]
+    not_numbers = [
+        nan_sql(compiler.scope.bind(columns[name]), type_)
+        for name, type_ in planned.row.columns.items()
+        if nan_sql("", type_)
+    ]
     fails = either(step.fails, *not_numbers)
     # A combine after this one has names of its own for the order of what it finds.
-    finds = {f"$find{n}": name for n, name in enumerate(joined.order, len(flow.order))}
-    order = flow.order if joined.is_unique else (*flow.order, *finds)
-    hidden = {name: quoted(finds.get(name, name)) for name in (*flow.hidden, *order)}
-    hidden.pop(REJECT, None)
-    # The driver's fields stay for those who want to know what a rejected record was. Under the name
-    # of their input they would meet those of a combine that calls its own driver so.
-    hidden |= {origin_column(name): quoted(column) for name, (column, _) in flow.origin.items()}
-    hidden |= {META + name: text for name, text in row.meta.items()}
-    mark = quoted(REJECT) if flow.has_rejects else None
+    finds = {
+        order_column(f"find{n}"): quoted(name)
+        for n, name in enumerate(() if joined.is_unique else joined.order, len(flow.order))
+    }
+    meta = {Hidden(kinds.META, k, program.meta_written[k]): text for k, text in row.meta.items()}
     if fails:
-        read = read_expressions(program.expressions())
-        known = building.surroundings(planned.unit, program.expressions())
-        explain = program_explainer(program, reads_of(read), known, checks_nan=True)
-        number = building.site(planned.unit, joined.matches.explaining(explain))
-        reject = reject_sql(flow, number, inputs_sql(compiler, read, joined.matches.sql))
-        mark = rejecting(flow, fails, reject)
-    if mark:
-        hidden[REJECT] = mark
-    keeps = {_KEEPS: step.keeps} if step.keeps else {}
-    frame = computed(flow.frame, compiler.scope, [*{**columns, **hidden, **keeps}.items()])
-    if keeps:
-        frame = frame.where(unless_rejected(quoted(_KEEPS), mark is not None)).drop(_KEEPS)
+        expressions = list(program.expressions())
+        reject = rejection(
+            building,
+            planned.unit,
+            flow,
+            compiler,
+            read_expressions(expressions),
+            lambda reads, known: joined.matches.explaining(
+                program_explainer(program, reads, known, checks_nan=True)
+            ),
+            more=joined.matches.sql,
+            expressions=expressions,
+        )
+        flow = mark(flow, fails, reject)
+    if step.keeps:
+        flow = flow.where(step.keeps)
     return replace(
-        flow,
-        frame=frame,
+        flow.with_values(columns).with_hidden((finds | meta).items()),
         columns=planned.row.columns,
-        order=order,
+        order=(*flow.order, *(each.name for each in finds)),
         is_ordered=flow.is_ordered and joined.is_unique,
-        is_small=all(given.is_small for given in inputs.values()),
-        meta={**flow.meta, **program.meta_written},
-        origin={name: (origin_column(name), type_) for name, (_, type_) in flow.origin.items()},
-        has_rejects=mark is not None,
+        is_small=all(each.is_small for each in inputs.values()),
     )
 
 
@@ -171,50 +153,42 @@ def _collected(
         build: _map_sql(scope, build, list(inputs[build].columns.items()))
         for build in joined.builds
     }
-    found = ", ".join(
-        [*selection(joined.order), *(f"{text} as {quoted(b)}" for b, text in maps.items())]
-    )
+    flow = flow.on_whole_frame()
     frame = with_layers(flow.frame, scope.layers(*maps.values()))
     driver = [*flow.columns, *flow.hidden]
-    grouped = frame.groupBy(*selection(flow.order)).agg(
-        f.expr(f"any_value(struct({', '.join(selection(driver))})) as `$driver`"),
-        f.expr(
-            f"array_sort(collect_list(if({joined.is_match}, struct({found}), null))) "
-            f"as {quoted(_FOUND)}"
-        ),
+    matched = [*selection(joined.order), *(f"{text} AS {quoted(b)}" for b, text in maps.items())]
+    matches = f"collect_list(if({joined.is_match}, struct({', '.join(matched)}), NULL))"
+    grouped = frame.group(
+        flow.order,
+        [
+            (_DRIVER, f"any_value(struct({', '.join(selection(driver))}))"),
+            (_MATCHES, f"array_sort({matches})"),
+        ],
     )
-    names = {column_of(planned.driver, name): name for name in inputs[planned.driver].columns}
+    own = {column_of(planned.driver, name): name for name in inputs[planned.driver].columns}
     columns = {
-        name: recast(scope, f"`$driver`.{quoted(column)}", flow.columns[column], wanted)
-        for column, name in names.items()
+        name: recast(scope, _of_driver(column), flow.columns[column], wanted)
+        for column, name in own.items()
         if (wanted := planned.row.columns.get(name)) is not None
     }
     columns |= {
-        build: f"transform({quoted(_FOUND)}, x -> x.{quoted(build)})" for build in joined.builds
+        build: f"transform({quoted(_MATCHES)}, x -> x.{quoted(build)})" for build in joined.builds
     }
-    origin = {n: (names.get(column, column), t) for n, (column, t) in flow.origin.items()}
-    hidden = {name: f"`$driver`.{quoted(name)}" for name in flow.hidden if name not in flow.columns}
-    result = grouped.selectExpr(
-        *(f"{text} as {quoted(name)}" for name, text in {**columns, **hidden}.items()),
-        f"size({quoted(_FOUND)}) as {quoted(_FOUND)}",
-    )
+    hidden = {name: _of_driver(name) for name in flow.hidden}
     collected = replace(
-        flow,
-        frame=result,
+        flow.standing_on(grouped).with_values({**columns, **hidden}),
         columns={name: planned.row.columns[name] for name in columns},
-        origin=origin,
         is_ordered=False,
-        is_small=all(given.is_small for given in inputs.values()),
+        is_small=all(each.is_small for each in inputs.values()),
+        scope=scope,
     )
-    return _limited(building, planned, collected)
+    reason = stated_reason(Category.EXPANSION_LIMIT, f"more than {MOST_COLLECTED} records match")
+    reject = stated_rejection(building, planned.unit, collected, reason)
+    return mark(collected, f"size({quoted(_MATCHES)}) > {MOST_COLLECTED}", reject)
 
 
-def _limited(building: Building, planned: PlannedCombine, flow: Flow) -> Flow:
-    site = building.site(planned.unit, None)
-    stated = _stated(TOO_MANY, f"more than {MOST_COLLECTED} records match")
-    mark = rejecting(flow, f"{quoted(_FOUND)} > {MOST_COLLECTED}", reject_sql(flow, site, stated))
-    frame = flow.frame.withColumn(REJECT, f.expr(mark)).drop(_FOUND)
-    return replace(flow, frame=frame, has_rejects=True)
+def _of_driver(name: str) -> str:
+    return f"{quoted(_DRIVER)}.{quoted(name)}"
 
 
 def _map_sql(scope: Scope, label: str, columns: Sequence[tuple[str, Type]]) -> str:

@@ -8,34 +8,24 @@ prepared columns is left to Spark's join; anything more is checked on the pairs 
 from __future__ import annotations
 
 import datetime as dt
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence, Set
 from dataclasses import replace
-
-from pyspark.sql import DataFrame
-from pyspark.sql import functions as f
 
 from clinker.cxl.check import typed
 from clinker.cxl.syntax.ast import BinaryOp
 from clinker.cxl.types import Kind, Type
 from clinker.engine.expressions import Compiler, Scope, literal, representation
 from clinker.engine.expressions.conditions import either
-from clinker.engine.flow.building import Building, computed, recast
-from clinker.engine.flow.flow import REJECT, Flow, quoted, selection
+from clinker.engine.flow.building import Building, recast
+from clinker.engine.flow.flow import IS_KEPT, REJECT, Flow
+from clinker.engine.flow.frame import quoted, selection
 from clinker.engine.flow.identity import identity_sql
 from clinker.engine.rejects.explaining import expressions_explainer
-from clinker.engine.rejects.mark import (
-    inputs_sql,
-    is_kept,
-    read_expressions,
-    reads_of,
-    reject_sql,
-    rejecting,
-    unless_rejected,
-)
+from clinker.engine.rejects.mark import mark, read_expressions, rejection
 from clinker.engine.rejects.matches import Matches, place_columns
 from clinker.frozen import frozen
 from clinker.plan.analyses.joins import Comparison, Join, Step
-from clinker.plan.nodes.planned import PlannedCombine, PlannedSource
+from clinker.plan.nodes import PlannedCombine, PlannedSource
 
 _OPERATORS = {
     BinaryOp.EQUAL: "=",
@@ -65,7 +55,7 @@ class Joined:
     @property
     def is_match(self) -> str:
         """Whether all build inputs have a record here."""
-        return " and ".join(f"{quoted(matched(build))} is not null" for build in self.builds)
+        return " AND ".join(f"{quoted(matched(build))} IS NOT NULL" for build in self.builds)
 
 
 def column_of(label: str, name: str) -> str:
@@ -151,14 +141,12 @@ class _Joining:
     def _named(self, label: str, flow: Flow) -> Flow:
         """A flow whose columns bear the name of their input."""
         names = {name: column_of(label, name) for name in flow.columns}
-        texts = [f"{quoted(old)} as {quoted(new)}" for old, new in names.items()]
-        frame = flow.frame.selectExpr(*texts, *selection(flow.hidden))
-        origin = {n: (names.get(column, column), t) for n, (column, t) in flow.origin.items()}
+        texts = {new: flow.text(old) for old, new in names.items()}
         columns = {names[name]: type_ for name, type_ in flow.columns.items()}
-        return replace(flow, frame=frame, columns=columns, origin=origin)
+        return replace(flow.with_values(texts), columns=columns).built()
 
-    def compiler(self, flow: Flow, scope: Scope | None = None) -> Compiler:
-        plain = self.building.compiler(self.planned.unit, flow, scope)
+    def compiler(self, flow: Flow) -> Compiler:
+        plain = self.building.compiler(self.planned.unit, flow)
         return Compiler(JoinedInputs(flow, self.inputs, plain), plain.scope)
 
     # One step
@@ -187,21 +175,18 @@ class _Joining:
         residuals, late = self._conditions(flow, [*step.residuals, *checks])
         condition += residuals
         if flow.has_rejects:
-            condition.append(f"{quoted(REJECT)} is null")
-        renamed = build.frame.selectExpr(
-            *selection(build.columns),
-            *selection(keys),
-            *(f"{quoted(o)} as {quoted(n)}" for o, n in zip(build.order, order, strict=True)),
-            *(
-                f"{text} as {quoted(name)}"
-                for text, name in zip(build.place, place_columns(step.build), strict=True)
-            ),
-            f"true as {quoted(matched(step.build))}",
+            condition.append(IS_KEPT)
+        renamed = build.frame.select(
+            [
+                *((name, quoted(name)) for name in (*build.columns, *keys)),
+                *((new, quoted(old)) for old, new in zip(build.order, order, strict=True)),
+                *zip(place_columns(step.build), build.place, strict=True),
+                (matched(step.build), "TRUE"),
+            ]
         )
         self.matches = replace(self.matches, builds={**self.matches.builds, step.build: build})
-        if build.is_small:
-            renamed = renamed.hint("broadcast")
-        frame = flow.frame.join(renamed, f.expr(" and ".join(condition or ["true"])), "left")
+        test = " AND ".join(condition or ["TRUE"])
+        frame = flow.frame.join(renamed, test, is_small=build.is_small)
         is_ordered = flow.is_ordered and build.is_small and deduplicates
         joined = replace(flow, frame=frame, is_ordered=is_ordered)
         if late:
@@ -223,35 +208,36 @@ class _Joining:
     ) -> tuple[Flow, bool]:
         """The flow with what it is compared by, and whether keys may fail: those are rejected."""
         compiler = self.compiler(flow)
-        columns = {name: quoted(name) for name in flow.frame.columns if name != REJECT}
+        columns: dict[str, str] = {}
         failures: list[str | None] = []
         for name, value, comparison in zip(names, values, comparisons, strict=True):
             sql = compiler.expression(value)
             failures.append(sql.fails)
             columns[name] = _comparable(compiler.scope, sql.text, value.type, comparison.common)
-        mark = quoted(REJECT) if flow.has_rejects else None
         fails = either(*failures)
         if fails:
-            mark = self._mark(flow, compiler, fails, values, matches)
-        if mark:
-            columns[REJECT] = mark
-        frame = computed(flow.frame, compiler.scope, list(columns.items()))
-        return replace(flow, frame=frame, has_rejects=mark is not None), fails is not None
+            flow = mark(flow, fails, self._rejection(flow, compiler, values, matches))
+        return flow.on_whole_frame(columns), fails is not None
 
-    def _mark(
+    def _rejection(
         self,
         flow: Flow,
         compiler: Compiler,
-        fails: str,
         expressions: Sequence[typed.Expr],
         matches: Matches,
     ) -> str:
-        read = read_expressions(expressions)
-        known = self.building.surroundings(self.planned.unit, expressions)
-        explain = expressions_explainer(expressions, reads_of(read), known)
-        site = self.building.site(self.planned.unit, matches.explaining(explain))
-        reject = reject_sql(flow, site, inputs_sql(compiler, read, matches.sql))
-        return rejecting(flow, fails, reject)
+        return rejection(
+            self.building,
+            self.planned.unit,
+            flow,
+            compiler,
+            read_expressions(expressions),
+            lambda reads, known: matches.explaining(
+                expressions_explainer(expressions, reads, known)
+            ),
+            more=matches.sql,
+            expressions=expressions,
+        )
 
     def _build(self, step: Step, keys: Sequence[str], comparisons: Sequence[Comparison]) -> Flow:
         """A build input with its keys; its rejected records are put aside."""
@@ -259,17 +245,17 @@ class _Joining:
         if flow.is_small and self._is_just_read(step.build):
             # In one partition, records need no shuffle to be compared with each other. Besides,
             # Spark would compute with records that it holds already while it still plans.
-            flow = flow.with_frame(flow.frame.coalesce(1))
+            flow = replace(flow, frame=flow.frame.in_one_part())
         flow = self._named(step.build, flow)
         alone = replace(self.matches, builds={})
         flow, _ = self._with_keys(flow, keys, [c.build for c in comparisons], comparisons, alone)
         if not flow.has_rejects:
             return flow
         if not flow.is_small:
-            flow = flow.with_frame(flow.frame.persist())
+            flow = replace(flow, frame=flow.frame.remember())
         self.rejected.append(flow)
-        kept = flow.frame.where(f"{quoted(REJECT)} is null")
-        return replace(flow, frame=kept, has_rejects=False)
+        hidden = {name: each for name, each in flow.hidden.items() if name != REJECT}
+        return replace(flow, frame=flow.frame.where(IS_KEPT), hidden=hidden)
 
     def _is_just_read(self, label: str) -> bool:
         """Whether an input has nothing computed yet."""
@@ -298,94 +284,72 @@ class _Joining:
     ) -> Flow:
         """Pairs for which a condition does not hold are undone; the driver record stays once."""
         compiler = self.compiler(flow)
-        present = f"{quoted(matched(step.build))} is not null"
+        present = f"{quoted(matched(step.build))} IS NOT NULL"
         tests: list[str] = []
         failures: list[str] = []
         for expression in late:
             sql = compiler.is_true(expression)
             if sql.fails:
-                asked = " and ".join([present, *tests])
-                failures.append(f"({asked} and {sql.fails})")
+                asked = " AND ".join([present, *tests])
+                failures.append(f"({asked} AND {sql.fails})")
             tests.append(compiler.scope.bind(sql.text))
-        names = [name for name in flow.frame.columns if name != REJECT]
-        columns = {name: quoted(name) for name in names}
-        columns[_HOLDS] = " and ".join([present, *tests])
-        has_rejects = flow.has_rejects
+        holds = {_HOLDS: " AND ".join([present, *tests])}
         if failures:
-            fails = " or ".join(failures)
-            columns[REJECT] = self._mark(flow, compiler, fails, late, self.matches)
-            has_rejects = True
-        elif has_rejects:
-            columns[REJECT] = quoted(REJECT)
-        frame = computed(flow.frame, compiler.scope, list(columns.items()))
+            reject = self._rejection(flow, compiler, late, self.matches)
+            flow = mark(flow, " OR ".join(failures), reject)
+        flow = flow.on_whole_frame(holds)
         by = ", ".join(selection(flow.order))
-        first = ", ".join(selection(order))
         # A driver record that fails with one find is rejected once, and its other finds go.
-        failed_first = f"{quoted(REJECT)} is null, " if has_rejects else ""
-        order_by = f"{failed_first}{quoted(_HOLDS)} desc, {first}"
-        number = f"row_number() over (partition by {by} order by {order_by})"
-        frame = frame.selectExpr("*", f"{number} as {quoted(_NUMBER)}")
+        failed_first = [IS_KEPT] if flow.has_rejects else []
+        order_by = ", ".join([*failed_first, f"{quoted(_HOLDS)} DESC", *selection(order)])
+        added = {_NUMBER: f"row_number() OVER (PARTITION BY {by} ORDER BY {order_by})"}
+        stays = quoted(_HOLDS)
         if failures:
-            failed = f"max({quoted(REJECT)} is not null) over (partition by {by})"
-            frame = frame.selectExpr("*", f"{failed} as {quoted(_FAILS)}")
-            frame = frame.where(
-                f"{quoted(_NUMBER)} = 1 or (not {quoted(_FAILS)} and {quoted(_HOLDS)})"
-            )
-            frame = frame.drop(_FAILS)
-        else:
-            frame = frame.where(f"{quoted(_NUMBER)} = 1 or {quoted(_HOLDS)}")
+            added[_FAILS] = f"max(NOT ({IS_KEPT})) OVER (PARTITION BY {by})"
+            stays = f"(NOT {quoted(_FAILS)} AND {quoted(_HOLDS)})"
+        frame = flow.frame.extend(added.items()).where(f"{quoted(_NUMBER)} = 1 OR {stays}")
         dropped = {
             *(column_of(step.build, name) for name in self.inputs[step.build].columns),
             *order,
             *place_columns(step.build),
             matched(step.build),
         }
-        kept = [
-            f"if({quoted(_HOLDS)}, {quoted(name)}, null) as {quoted(name)}"
-            if name in dropped
-            else quoted(name)
-            for name in frame.columns
-            if name not in (_HOLDS, _NUMBER)
-        ]
-        return replace(
-            flow, frame=frame.selectExpr(*kept), is_ordered=False, has_rejects=has_rejects
-        )
+        kept = [name for name in frame.names if name not in (_HOLDS, _NUMBER, _FAILS)]
+        frame = frame.select(_null_unless(quoted(_HOLDS), kept, dropped))
+        return replace(flow, frame=frame, is_ordered=False)
 
     def _settled(self, found: Joined, only_first: bool) -> Joined:
         """Driver records with their complete finds; one without any stays once, alone."""
         flow = found.flow
         complete = found.is_match
         by = ", ".join(selection(flow.order))
-        order = ", ".join([f"({complete}) desc", *selection(found.order)])
+        order = ", ".join([f"({complete}) DESC", *selection(found.order)])
         frame = flow.frame
         if not found.is_unique:
-            number = f"row_number() over (partition by {by} order by {order})"
-            frame = frame.selectExpr("*", f"{number} as {quoted(_NUMBER)}")
-            several = "false" if only_first else f"({complete})"
-            frame = frame.where(
-                unless_rejected(f"({quoted(_NUMBER)} = 1 or {several})", flow.has_rejects)
-            ).drop(_NUMBER)
+            number = f"row_number() OVER (PARTITION BY {by} ORDER BY {order})"
+            several = "FALSE" if only_first else f"({complete})"
+            stays = flow.unless_rejected(f"({quoted(_NUMBER)} = 1 OR {several})")
+            frame = frame.extend([(_NUMBER, number)]).where(stays).drop(_NUMBER)
         if len(found.builds) > 1:
-            frame = frame.selectExpr(*self._nulled(frame, found, complete))
+            of_builds = {
+                *(column_of(b, name) for b in found.builds for name in self.inputs[b].columns),
+                *(name for build in found.builds for name in place_columns(build)),
+                *map(matched, found.builds),
+            }
+            frame = frame.select(_null_unless(complete, frame.names, of_builds))
         return replace(
             found,
             flow=replace(flow, frame=frame, is_ordered=flow.is_ordered and found.is_unique),
             is_unique=found.is_unique or only_first,
         )
 
-    def _nulled(self, frame: DataFrame, found: Joined, complete: str) -> list[str]:
-        """All columns; those of build inputs are null where one of these has no record."""
-        of_builds = {
-            *(column_of(b, name) for b in found.builds for name in self.inputs[b].columns),
-            *(name for build in found.builds for name in place_columns(build)),
-            *map(matched, found.builds),
-        }
-        return [
-            f"if({complete}, {quoted(name)}, null) as {quoted(name)}"
-            if name in of_builds
-            else quoted(name)
-            for name in frame.columns
-        ]
+
+def _null_unless(test: str, names: Iterable[str], nulled: Set[str]) -> list[tuple[str, str]]:
+    """All columns; some of them null where a test does not hold."""
+    return [
+        (name, f"if({test}, {quoted(name)}, NULL)" if name in nulled else quoted(name))
+        for name in names
+    ]
 
 
 def _comparable(scope: Scope, text: str, own: Type, common: Type) -> str:
@@ -397,25 +361,26 @@ def _comparable(scope: Scope, text: str, own: Type, common: Type) -> str:
         return f"nullif({value}, 'NaN')" if common.maybe(Kind.FLOAT) else value
     if form.kind is Kind.FLOAT:
         value = scope.bind(value)
-        return f"if(isnan({value}), null, {value})"
+        return f"if(isnan({value}), NULL, {value})"
     return identity_sql(scope, value, common)
 
 
 def _first_of_each(flow: Flow, keys: Sequence[str]) -> Flow:
     """Of build records with equal keys the first in order."""
     by, order = ", ".join(selection(keys)), ", ".join(selection(flow.order))
-    number = f"row_number() over (partition by {by} order by {order})"
-    frame = flow.frame.selectExpr("*", f"{number} as {quoted(_NUMBER)}")
-    return flow.with_frame(frame.where(f"{quoted(_NUMBER)} = 1"))
+    number = f"row_number() OVER (PARTITION BY {by} ORDER BY {order})"
+    first = flow.frame.extend([(_NUMBER, number)]).where(f"{quoted(_NUMBER)} = 1")
+    return replace(flow, frame=first)
 
 
 def _rejected_once(flow: Flow, finds: Sequence[str]) -> Flow:
     """A driver record that fails with one of its finds is rejected once; its other finds go."""
     by, order = ", ".join(selection(flow.order)), ", ".join(selection(finds))
-    number = f"row_number() over (partition by {by} order by {is_kept(flow)}, {order})"
-    fails = f"max(not {is_kept(flow)}) over (partition by {by})"
-    frame = flow.frame.selectExpr(
-        "*", f"{number} as {quoted(_NUMBER)}", f"({fails}) as {quoted(_FAILS)}"
+    numbered = flow.frame.extend(
+        [
+            (_NUMBER, f"row_number() OVER (PARTITION BY {by} ORDER BY {IS_KEPT}, {order})"),
+            (_FAILS, f"max(NOT ({IS_KEPT})) OVER (PARTITION BY {by})"),
+        ]
     )
-    kept = frame.where(f"{quoted(_NUMBER)} = 1 or not {quoted(_FAILS)}")
+    kept = numbered.where(f"{quoted(_NUMBER)} = 1 OR NOT {quoted(_FAILS)}")
     return replace(flow, frame=kept.drop(_NUMBER, _FAILS), is_ordered=False)

@@ -5,33 +5,21 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
-from pyspark.sql import DataFrame
-
 from clinker.config.names import SortKey
-from clinker.config.nodes import OutputNode
 from clinker.config.nodes.output import CsvOutput, JsonOutput, OutputConfig
 from clinker.cxl.types import ANY, STRING, Type
-from clinker.engine.expressions import Scope
-from clinker.engine.flow.building import Building, computed, field_sql
-from clinker.engine.flow.flow import (
-    META,
-    POSITION,
-    REJECT,
-    SOURCE,
-    WIDENED,
-    Flow,
-    quoted,
-    widened_column,
-)
-from clinker.engine.flow.ordering import sort_sql
-from clinker.engine.rejects.mark import unless_rejected
+from clinker.engine.flow import hidden as kinds
+from clinker.engine.flow.building import Building, field_sql
+from clinker.engine.flow.flow import POSITION, REJECT, SOURCE, Flow
+from clinker.engine.flow.frame import Frame
+from clinker.engine.flow.ordering import sort_keys
 from clinker.engine.rejects.reject_texts import reject_text_sql
 from clinker.engine.report.facts import Exit, RunError
 from clinker.engine.writing.destinations import is_per_file
 from clinker.formats.common.writing import OutputColumn, Split, Widened, WriteSpec
 from clinker.frozen import frozen
 from clinker.plan.graph.graph import Unit
-from clinker.plan.nodes.planned import PlannedOutput
+from clinker.plan.nodes import PlannedOutput
 
 _GROUP_KEY = "$group_key"
 
@@ -41,7 +29,7 @@ class Written:
     """An output, ready to be computed and written."""
 
     unit: Unit
-    frame: DataFrame
+    frame: Frame
     """Its columns as its specification names them, then what tells rejects and input files."""
     spec: WriteSpec
     is_small: bool
@@ -53,20 +41,17 @@ class Written:
 
 def written(building: Building, planned: PlannedOutput, flow: Flow) -> Written:
     """What an output makes of the flow it reads."""
-    node = planned.unit.node
-    assert isinstance(node, OutputNode)
-    config = node.config
+    config = planned.node.config
     ordered = _sorted(flow, config.sort_order) if config.sort_order else flow.in_order()
-    scope = Scope()
-    shown = building.plan.projections[planned.unit.name]
+    shown = building.plan.projections[planned.name]
     columns = [
         OutputColumn(column.name, ordered.narrowed.get(column.field, column.type))
         for column in shown
     ]
-    texts = [
-        (column.held_as, _column_sql(ordered, projected.field))
+    texts = {
+        column.held_as: _column_sql(ordered, projected.field)
         for column, projected in zip(columns, shown, strict=True)
-    ]
+    }
     widened = None
     if config.include_unmapped:
         undeclared = Widened(
@@ -74,25 +59,25 @@ def written(building: Building, planned: PlannedOutput, flow: Flow) -> Written:
             renamed=_new_names(config),
         )
         taken = {column.name for column in columns}
-        for name, field in undeclared.written(ordered.widened, taken).items():
+        for name, field in undeclared.written(ordered.undeclared, taken).items():
             column = OutputColumn(name, STRING.nullable())
             columns.append(column)
-            texts.append((column.held_as, quoted(widened_column(field))))
-        if ordered.has_widened_map:
+            texts[column.held_as] = ordered.text(ordered.undeclared[field].name)
+        if every := ordered.undeclared_map:
             widened = undeclared
-            texts.append((WIDENED, quoted(WIDENED)))
+            texts[every.name] = ordered.text(every.name)
     split = _split(config, ordered.columns)
     if split and split.group_key:
         assert config.split and config.split.group_key
-        texts.append((_GROUP_KEY, field_sql(ordered, config.split.group_key)))
+        texts[_GROUP_KEY] = field_sql(ordered, config.split.group_key)
     per_file = is_per_file(config)
     if per_file or not texts:  # records without any column could not be counted
-        texts += [(SOURCE, quoted(SOURCE)), (POSITION, quoted(POSITION))]
+        texts |= {name: ordered.text(name) for name in (SOURCE, POSITION)}
     if ordered.has_rejects:
-        texts.append((REJECT, reject_text_sql()))
+        texts[REJECT] = reject_text_sql(ordered)
     return Written(
         unit=planned.unit,
-        frame=computed(ordered.frame, scope, texts),
+        frame=ordered.selected(texts),
         spec=_spec(config, tuple(columns), widened, split),
         is_small=flow.is_small,
         per_file=per_file,
@@ -109,19 +94,20 @@ def _new_names(config: OutputConfig) -> dict[str, tuple[str, ...]]:
 
 
 def _column_sql(flow: Flow, field: str) -> str:
-    if field.startswith(META) or field in flow.narrowed:
-        return quoted(field)
+    if field.startswith(kinds.META.name) or (field in flow.columns and field not in flow.apart):
+        return flow.text(field)
     return field_sql(flow, field)
 
 
 def _sorted(flow: Flow, keys: Sequence[SortKey]) -> Flow:
     """The flow in the order that the output asks for; rejected records are not in it."""
-    dropped = [key.field for key in keys if key.null_order == "drop"]
-    frame = flow.frame
-    for name in dropped:
-        test = f"{field_sql(flow, name)} is not null"
-        frame = frame.where(unless_rejected(test, flow.has_rejects))
-    return replace(flow, frame=frame.orderBy(*sort_sql(flow, keys)), is_ordered=True)
+    for key in keys:
+        if key.null_order == "drop":
+            flow = flow.where(f"{field_sql(flow, key.field)} IS NOT NULL")
+    flow = flow.built()
+    by = list(sort_keys(flow, keys))
+    flow = flow.prepared(*(key.text for key in by))
+    return replace(flow, frame=flow.frame.sort(by), is_ordered=True)
 
 
 def _split(config: OutputConfig, columns: Mapping[str, Type]) -> Split | None:

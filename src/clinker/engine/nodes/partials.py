@@ -41,11 +41,6 @@ class Partials:
         """The aggregate functions by name."""
         return {name: text for text, name in self._names.items()}
 
-    @property
-    def selections(self) -> list[str]:
-        """The functions, named, for `agg`."""
-        return [f"{text} AS {name}" for name, text in self.functions.items()]
-
 
 def wrong_kind(argument: Operand, wanted: Type) -> str | None:
     """Where an argument has a value of a kind that is not taken; None when that cannot be."""

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
-from clinker.config.nodes import SourceNode
 from clinker.engine.flow.building import Building
-from clinker.engine.flow.flow import META, POSITION, REJECT, SOURCE, Flow, quoted
+from clinker.engine.flow.flow import POSITION, REJECT, Flow
+from clinker.engine.flow.frame import Input
+from clinker.engine.flow.hidden import HIDDEN_KINDS, Hidden, Reading
 from clinker.engine.reading.inputs import SourceInput
-from clinker.engine.reading.scan import local_frame, scan
-from clinker.formats.reading import Inventory, JsonDialect
-from clinker.plan.nodes.planned import PlannedSource
+from clinker.formats.reading import Inventory
+from clinker.plan.nodes import PlannedSource
 
 _PART_BYTES = 64 * 2**20
 _MOST_PARTS = 64
@@ -18,56 +16,32 @@ _MOST_PARTS = 64
 tells them apart must not grow too long."""
 
 
-_PROVENANCE = {"source_name": "name", "source_file": "file", "source_row": "row"}
-"""Metadata, and the members of `$source` that it is."""
-
-
-def source(building: Building, planned: PlannedSource, given: SourceInput) -> Flow:
+def source(building: Building, planned: PlannedSource, files: SourceInput) -> Flow:
     """The records of a source: read here if they are few, by the engine's workers if not."""
-    assert isinstance(planned.unit.node, SourceNode)
-    has_rejects = True
-    if given.is_small:
-        table = given.table
-        has_rejects = table.column(REJECT).null_count < len(table)
-        if not has_rejects:
-            table = table.drop_columns([REJECT])
-        frame = local_frame(building.spark, table)
-    else:
-        frame = scan(building.spark, given.spec, given.inventory)
-    apart = given.inventory.members
-    delivered = [c.name for c in given.spec.needed_columns if c.name not in apart]
-    columns = {name: planned.row.columns[name] for name in delivered}
-    keeps_undeclared = given.spec.undeclared == "keep"
-    has_map = keeps_undeclared and isinstance(given.spec.dialect, JsonDialect)
+    inventory = files.inventory
+    columns = {
+        column.name: planned.row.columns[column.name]
+        for column in files.spec.needed_columns
+        if column.name not in inventory.members
+    }
+    names = (n for n in inventory.schema.names if files.has_rejects or n != REJECT)
     flow = Flow(
-        frame=frame.selectExpr("*", f"{given.number} as {quoted(SOURCE)}"),
+        frame=Input(tuple(names), f"'{files.name}'", files.open),
         columns=columns,
+        hidden={},
         order=(POSITION,),
         is_ordered=True,
-        sources=(given.name,),
-        is_small=given.is_small,
-        widened=given.inventory.undeclared if keeps_undeclared and not has_map else (),
-        has_widened_map=has_map,
-        origin={name: (name, columns[name]) for name in _event_times(planned.unit.node)},
-        has_rejects=has_rejects,
-        borders=_borders(given.inventory),
-        apart=apart,
+        sources=(files.name,),
+        is_small=files.is_small,
+        borders=_borders(inventory),
+        apart=inventory.members,
     )
-    return _with_provenance(building, planned, flow) if planned.meta else flow
-
-
-def _with_provenance(building: Building, planned: PlannedSource, flow: Flow) -> Flow:
-    """The flow with metadata that says where its records were read."""
-    values = building.compiler(planned.unit, flow).inputs
-    columns = [
-        f"{values.system('source', (member,), planned.meta[name])} as {quoted(META + name)}"
-        for name, member in _PROVENANCE.items()
-    ]
-    return replace(flow, frame=flow.frame.selectExpr("*", *columns), meta=planned.meta)
-
-
-def _event_times(node: SourceNode) -> list[str]:
-    return [node.config.watermark.column] if node.config.watermark else []
+    for kind in HIDDEN_KINDS:
+        values = kind.read(Reading(building, planned, files, flow)) if kind.read else {}
+        flow = flow.with_hidden(
+            (Hidden(kind, key, type_), text) for key, (text, type_) in values.items()
+        )
+    return flow
 
 
 def _borders(inventory: Inventory) -> tuple[int, ...]:

@@ -6,47 +6,38 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 
-from pyspark.sql import DataFrame
-from pyspark.sql import functions as f
-
-from clinker.config.nodes import TransformNode
 from clinker.cxl.check import typed
+from clinker.cxl.run.evaluate import Surroundings
 from clinker.cxl.sql.operand import Sql
-from clinker.cxl.types import MAP, STRING, Type
+from clinker.cxl.types import Type
 from clinker.engine.expressions import TAGGED, Compiler
-from clinker.engine.expressions.frames import with_layers
 from clinker.engine.expressions.members import Struct
 from clinker.engine.expressions.rows import Block, Distinct, RowSql, compile_row_program
-from clinker.engine.flow.building import Building, computed, recast
-from clinker.engine.flow.flow import (
-    META,
-    REJECT,
-    WIDENED,
-    Flow,
-    origin_column,
-    quoted,
-    selection,
-    widened_column,
-)
+from clinker.engine.flow import hidden as kinds
+from clinker.engine.flow.building import Building, recast
+from clinker.engine.flow.flow import META, Flow, order_column
+from clinker.engine.flow.frame import quoted, unquoted
+from clinker.engine.flow.hidden import Hidden
 from clinker.engine.flow.identity import identity_sql
+from clinker.engine.flow.layers import with_layers
 from clinker.engine.nodes.analytic_windows import Windowed, windowed
 from clinker.engine.nodes.checking import checked
-from clinker.engine.rejects.explaining import program_explainer
+from clinker.engine.rejects.explaining import Reads, program_explainer
 from clinker.engine.rejects.mark import (
     array_sql,
     demand_sql,
     inputs_array_sql,
-    inputs_sql,
+    mark,
+    origin_sql,
     read_expressions,
     reads_of,
     reject_sql,
-    rejecting,
-    unless_rejected,
+    rejection,
 )
-from clinker.engine.rejects.sites import Demand
+from clinker.engine.rejects.sites import Demand, Explain
 from clinker.engine.rejects.window_reasons import windowed_explainer
 from clinker.engine.run.logs import messages_of
-from clinker.plan.nodes.planned import PlannedTransform
+from clinker.plan.nodes import PlannedTransform
 
 _RANK, _RECORD, _FAILED = "$rank", "$record", "$failed"
 
@@ -55,27 +46,25 @@ def transform(
     building: Building, planned: PlannedTransform, flow: Flow, looked_up: Flow | None = None
 ) -> Flow:
     """The records that leave a transform; its window may cover records that are `looked_up`."""
-    node = planned.unit.node
-    assert isinstance(node, TransformNode)
     windows = None
-    if planned.unit.name in building.plan.windows:
+    if planned.name in building.plan.windows:
         windows = windowed(building, planned, flow, looked_up)
         flow = windows.flow
     compiler = building.compiler(planned.unit, flow)
     if windows:
         compiler.results = windows.results
-    limit = node.config.max_expansion
+    limit = planned.node.config.max_expansion
     apart = {name: Struct(quoted(name), types) for name, types in flow.apart.items()}
     row = compile_row_program(planned.program, compiler, limit, takes_apart=True, apart=apart)
-    outgoing = _applied(building, planned, flow, compiler, row, windows)
+    outgoing = _apply(building, planned, flow, compiler, row, windows)
     leaving = checked(building, planned, outgoing)
-    reaching = partial(_getting_past, building, planned, flow, compiler.results)
-    said = messages_of(building, planned, flow, leaving, compiler.results, reaching)
-    building.messages.extend(said)
+    reaching = partial(_reaching, building, planned, flow, compiler.results)
+    messages = messages_of(building, planned, flow, leaving, compiler.results, reaching)
+    building.messages.extend(messages)
     return leaving
 
 
-def _applied(
+def _apply(
     building: Building,
     planned: PlannedTransform,
     flow: Flow,
@@ -84,58 +73,55 @@ def _applied(
     windows: Windowed | None,
 ) -> Flow:
     """The records that a program makes of a flow's: overlaid, filtered, fanned out."""
-    mark = _mark(building, planned, flow, compiler, row, windows)
-    identities = dict(_identities(flow, compiler, row))
-    texts = [*row.texts(), *([mark] if mark else []), *identities.values()]
-    frame = with_layers(flow.frame, compiler.scope.layers(*texts))
-    has_rejects, is_ordered = flow.has_rejects, flow.is_ordered
-    for number, step in enumerate(row.steps):
-        if step.fails and mark:
-            now = replace(flow, has_rejects=has_rejects)
-            frame = frame.withColumn(REJECT, f.expr(rejecting(now, step.fails, mark)))
-            has_rejects = True
+    reject = _rejection(building, planned, flow, compiler, row, windows)
+    for step in row.steps:
+        if step.fails:
+            flow = mark(flow, step.fails, reject)
         if step.keeps:
-            frame = frame.where(unless_rejected(step.keeps, has_rejects))
+            flow = flow.where(step.keeps)
         if step.distinct:
-            keys = [text for (at, _), text in identities.items() if at == number]
-            frame = _first_of_each(frame, flow, keys, has_rejects)
-            is_ordered = False
-    kept = replace(flow, frame=frame, has_rejects=has_rejects, is_ordered=is_ordered)
+            flow = _first_of_each(flow, step.distinct)
     if row.block:
-        kept = _taken_apart(building, kept, row.block, mark)
-    return _outgoing(planned, kept, compiler, row)
+        flow = _take_apart(building, flow, row, row.block, reject)
+    return _outgoing(planned, flow, row)
 
 
-def _mark(
+def _rejection(
     building: Building,
     planned: PlannedTransform,
     flow: Flow,
     compiler: Compiler,
     row: RowSql,
     windows: Windowed | None,
-) -> str | None:
-    """What marks a record that the program rejects; None if it rejects none."""
+) -> str:
+    """What marks a record that the program rejects, if it rejects any."""
     if not (any(step.fails for step in row.steps) or (row.block and row.block.fails)):
-        return None
+        return ""
     if flow.apart:
         return demand_sql(Demand.WHOLE_RECORDS)
     program = planned.program
-    read = read_expressions(program.expressions())
-    known = building.surroundings(planned.unit, program.expressions())
-    fields = building.compiler(planned.unit, flow, compiler.scope)
-    if windows:
-        explain = windowed_explainer(program, reads_of(read), known, windows.restored)
-        results = array_sql(compiler.scope, windows.read)
-        record = inputs_array_sql(fields, read)
-        inputs = array_sql(compiler.scope, [(record, TAGGED), (results, TAGGED)])
-    else:
-        explain = program_explainer(program, reads_of(read), known)
-        inputs = inputs_sql(fields, read)
-    site = building.site(planned.unit, explain)
-    return reject_sql(flow, site, inputs)
+    expressions = list(program.expressions())
+    read = read_expressions(expressions)
+    fields = building.compiler(planned.unit, flow)
+    if windows is None:
+
+        def explain(reads: Reads, known: Surroundings) -> Explain:
+            return program_explainer(program, reads, known)
+
+        return rejection(
+            building, planned.unit, flow, fields, read, explain, expressions=expressions
+        )
+    known = building.surroundings(planned.unit, expressions)
+    site = building.site(
+        planned.unit, windowed_explainer(program, reads_of(read), known, windows.restored)
+    )
+    results = array_sql(compiler.scope, windows.read)
+    record = inputs_array_sql(fields, read)
+    inputs = array_sql(compiler.scope, [(record, TAGGED), (results, TAGGED)])
+    return reject_sql(site, inputs, origin_sql(flow))
 
 
-def _getting_past(
+def _reaching(
     building: Building,
     planned: PlannedTransform,
     flow: Flow,
@@ -149,138 +135,114 @@ def _getting_past(
     # What a block makes of a record is not seen outside of it.
     outside = (s for s in statements if not isinstance(s, typed.EmitEach))
     row = compile_row_program(typed.Program(tuple(outside)), compiler)
-    identities = dict(_identities(flow, compiler, row))
-    used = [*row.texts(), *identities.values()]
-    frame = with_layers(flow.frame, compiler.scope.layers(*used))
-    for number, step in enumerate(row.steps):
+    for step in row.steps:
         if step.fails:
-            frame = frame.where(f"not coalesce({step.fails}, false)")
+            flow = flow.where(f"NOT coalesce({step.fails}, FALSE)")
         if step.keeps:
-            frame = frame.where(step.keeps)
+            flow = flow.where(step.keeps)
         if step.distinct:
-            keys = [text for (at, _), text in identities.items() if at == number]
-            frame = _first_of_each(frame, flow, keys, has_rejects=False)
-    kept = frame.selectExpr(*selection(flow.names))
-    return replace(flow, frame=kept, is_ordered=False)
+            flow = _first_of_each(flow, step.distinct)
+    return replace(flow, is_ordered=False)
 
 
 # Distinct
 
 
-def _identities(
-    flow: Flow, compiler: Compiler, row: RowSql
-) -> Iterator[tuple[tuple[int, int], str]]:
-    """The keys of every `distinct`, by the step and their place in it."""
-    for number, step in enumerate(row.steps):
-        if step.distinct:
-            for place, (text, type_) in enumerate(_keys(flow, step.distinct)):
-                yield (number, place), identity_sql(compiler.scope, text, type_)
-
-
-def _keys(flow: Flow, distinct: Distinct) -> list[tuple[str, Type]]:
-    if distinct.keys is not None:
-        return list(distinct.keys)
-    keys = [(quoted(name), type_) for name, type_ in flow.columns.items()]
-    keys += [(quoted(widened_column(name)), STRING.nullable()) for name in flow.widened]
-    return [*keys, (quoted(WIDENED), MAP.nullable())] if flow.has_widened_map else keys
-
-
-def _first_of_each(frame: DataFrame, flow: Flow, keys: list[str], has_rejects: bool) -> DataFrame:
+def _first_of_each(flow: Flow, distinct: Distinct) -> Flow:
     """Of records equal in all keys the first in order; rejected ones are not compared."""
-    partition = [*keys, f"{quoted(REJECT)} is null"] if has_rejects else keys
-    order = ", ".join(selection(flow.order))
-    by = f"partition by {', '.join(partition)} " if partition else ""
-    ranked = frame.selectExpr("*", f"row_number() over ({by}order by {order}) as {quoted(_RANK)}")
-    return ranked.where(unless_rejected(f"{quoted(_RANK)} = 1", has_rejects)).drop(_RANK)
+    keys = [identity_sql(flow.scope, text, type_) for text, type_ in _keys(flow, distinct)]
+    order = [flow.value(name) for name in flow.order]
+    if flow.has_rejects:
+        keys.append(flow.is_kept)
+    flow = flow.prepared(*keys, *order)
+    by = f"PARTITION BY {', '.join(keys)} " if keys else ""
+    rank = f"row_number() OVER ({by}ORDER BY {', '.join(order)})"
+    ranked = flow.frame.extend([(_RANK, rank)])
+    first = ranked.where(flow.unless_rejected(f"{quoted(_RANK)} = 1")).drop(_RANK)
+    return replace(flow, frame=first, is_ordered=False)
+
+
+def _keys(flow: Flow, distinct: Distinct) -> Iterator[tuple[str, Type]]:
+    if distinct.keys is not None:
+        yield from distinct.keys
+        return
+    for name, type_ in flow.columns.items():
+        yield flow.value(name), type_
+    for column in flow.hidden_of(kinds.UNDECLARED).values():
+        yield flow.value(column.name), column.type
 
 
 # emit each
 
 
-def _taken_apart(building: Building, flow: Flow, block: Block, mark: str | None) -> Flow:
+def _take_apart(building: Building, flow: Flow, row: RowSql, block: Block, reject: str) -> Flow:
     """A row for each element of a block's array, with the columns that the block computes."""
-    place = f"$each{len(flow.order)}"
-    frame = _fanned_out(flow, block.elements, place, block.element)
-    frame = with_layers(frame, block.layers(*block.texts()))
-    rows = replace(flow, frame=frame, order=(*flow.order, place))
+    place = order_column(f"each{len(flow.order)}")
+    records = flow.prepared(*row.texts(), reject, *map(flow.text, flow.values))
+    rows = _fan_out(records, block.elements, place, unquoted(block.element))
+    rows = replace(rows, frame=with_layers(rows.frame, block.layers(*block.texts())))
     if block.fails is None:
         return rows
-    assert mark
     if Demand.WHOLE_RECORDS in building.demands:
-        return _without_failing_records(rows, flow, block.fails, mark)
-    demand = demand_sql(Demand.WHOLE_RECORDS)
-    frame = frame.withColumn(REJECT, f.expr(rejecting(rows, block.fails, demand)))
-    return replace(rows, frame=frame, has_rejects=True)
+        return _without_failing_records(rows, records, block.fails, reject)
+    return mark(rows, block.fails, demand_sql(Demand.WHOLE_RECORDS))
 
 
-def _without_failing_records(rows: Flow, records: Flow, fails: str, mark: str) -> Flow:
+def _without_failing_records(rows: Flow, records: Flow, fails: str, reject: str) -> Flow:
     """The rows, and one in place of those of a record of which any fails."""
-    by = ", ".join(selection(records.order))
-    failed = f"max(coalesce({fails}, false)) over (partition by {by})"
-    frame = rows.frame.selectExpr("*", f"{failed} as {quoted(_FAILED)}")
-    stays = f"not {quoted(_FAILED)} or {quoted(rows.order[-1])} = 0"
-    frame = frame.where(unless_rejected(f"({stays})", rows.has_rejects))
-    frame = frame.withColumn(REJECT, f.expr(rejecting(rows, quoted(_FAILED), mark)))
-    return replace(rows, frame=frame.drop(_FAILED), has_rejects=True, is_ordered=False)
+    by = ", ".join(rows.value(name) for name in records.order)
+    failed = f"max(coalesce({fails}, FALSE)) OVER (PARTITION BY {by})"
+    rows = rows.prepared(failed)
+    rows = replace(rows, frame=rows.frame.extend([(_FAILED, failed)]))
+    rows = rows.where(f"(NOT {quoted(_FAILED)} OR {rows.value(rows.order[-1])} = 0)")
+    return replace(mark(rows, quoted(_FAILED), reject), is_ordered=False)
 
 
-def _fanned_out(flow: Flow, items: str, place: str, item: str) -> DataFrame:
+def _fan_out(flow: Flow, items: str, place: Hidden, item: str) -> Flow:
     """A row for each item of an array, and one for a rejected record."""
     if flow.has_rejects:
         nothing = f"array(get({items}, -1))"
-        items = f"if({quoted(REJECT)} is null, {items}, {nothing})"
-    return flow.frame.selectExpr("*", f"posexplode({items}) as ({quoted(place)}, {item})")
+        items = f"if({flow.is_kept}, {items}, {nothing})"
+    flow = flow.prepared(items)
+    return replace(
+        flow,
+        frame=flow.frame.explode(items, place.name, item),
+        hidden={**flow.hidden, place.name: place},
+        order=(*flow.order, place.name),
+    )
 
 
 # Outgoing records
 
 
-def _outgoing(
-    planned: PlannedTransform,
-    flow: Flow,
-    compiler: Compiler,
-    row: RowSql,
-) -> Flow:
+def _outgoing(planned: PlannedTransform, flow: Flow, row: RowSql) -> Flow:
     program = planned.program
-    order = flow.order
-    frame = flow.frame
     emitted, meta = dict(row.values), dict(row.meta)
     if row.records is not None:
-        place = f"$each{len(order)}"
-        frame = _fanned_out(flow, row.records, place, quoted(_RECORD))
-        order = (*order, place)
+        place = order_column(f"each{len(flow.order)}")
+        flow = flow.prepared(*row.texts(), *map(flow.text, flow.values))
+        flow = _fan_out(flow, row.records, place, _RECORD)
         emitted = {name: _of_record(name) for name in program.fields_written}
         meta = {name: _of_record(META + name) for name in program.meta_written}
     elif row.block:
         emitted, meta = dict(row.block.values), dict(row.block.meta)
-    origin = {
-        name: (origin_column(name) if column in emitted else column, type_)
-        for name, (column, type_) in flow.origin.items()
-    }
     columns: dict[str, str] = {}
     types: dict[str, Type] = {}
     narrowed = row.block.narrowed if row.block else {}
     for name, wanted in planned.row.columns.items():
         own = program.fields_written.get(name) or flow.columns.get(name)
         if own is not None:
-            text = emitted.get(name) or quoted(name)
-            columns[name] = text if name in narrowed else recast(compiler.scope, text, own, wanted)
             types[name] = wanted
-    hidden = {name: quoted(name) for name in flow.hidden if name not in columns}
-    hidden |= {name: quoted(name) for name in order if name not in hidden}
-    hidden |= {META + name: text for name, text in meta.items()}
-    hidden |= {
-        column: quoted(flow.origin[name][0])
-        for name, (column, _) in origin.items()
-        if column not in columns
-    }
+            text = emitted.get(name) or flow.text(name)
+            held = text if name in narrowed else recast(flow.scope, text, own, wanted)
+            if held != flow.text(name):
+                columns[name] = held
+    written = [
+        (Hidden(kinds.META, key, program.meta_written[key]), text) for key, text in meta.items()
+    ]
     return replace(
-        flow,
-        frame=computed(frame, compiler.scope, [*columns.items(), *hidden.items()]),
+        flow.with_values(columns).with_hidden(written),
         columns=types,
-        order=order,
-        meta={**flow.meta, **program.meta_written},
-        origin=origin,
         apart={},
         narrowed=narrowed,
         overwritten=flow.overwritten.union(program.fields_written),

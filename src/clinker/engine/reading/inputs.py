@@ -6,14 +6,17 @@ import os
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from functools import cached_property
+from typing import TYPE_CHECKING
 
 import pyarrow as pa
 
 from clinker.config.formats import CsvReading, JsonReading
 from clinker.config.nodes import SourceNode
 from clinker.config.nodes.source import CsvSource, JsonSource, SourceConfig
+from clinker.engine.reading.scan import scan
 from clinker.engine.rejects.sites import Demand, Site, Sites
 from clinker.engine.report.facts import Exit, Identity, RunError
+from clinker.formats.common.read_spec import REJECT
 from clinker.formats.reading import (
     ArrayPath,
     Column,
@@ -34,6 +37,11 @@ from clinker.frozen import frozen
 from clinker.plan.compile import Plan
 from clinker.plan.files.discovery import SourceFile, discover, input_problems
 from clinker.plan.graph.graph import Unit
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame
+
+    from clinker.engine.session.session import Session
 
 SMALL_INPUT = 32 * 2**20
 """What the driver reads by itself, in bytes; starting workers for less costs more than it gains."""
@@ -82,6 +90,23 @@ class SourceInput:
     def table(self) -> pa.Table:
         """The records, read here and now."""
         return pa.Table.from_batches(self._batches(), self.inventory.schema)
+
+    @cached_property
+    def has_rejects(self) -> bool:
+        """Whether it may reject records; of those that are read here that is known."""
+        return not self.is_small or self.table.column(REJECT).null_count < len(self.table)
+
+    @property
+    def has_undeclared_map(self) -> bool:
+        """Whether undeclared fields come as a map, not as a column each."""
+        return isinstance(self.spec.dialect, JsonDialect)
+
+    def open(self, session: Session) -> DataFrame:
+        """Its records: those read here if they are few, else read by the engine's workers."""
+        if not self.is_small:
+            return scan(session, self.spec, self.inventory)
+        table = self.table if self.has_rejects else self.table.drop_columns([REJECT])
+        return session.rows(table)
 
     @cached_property
     def records(self) -> int:

@@ -7,7 +7,6 @@ from dataclasses import replace
 from functools import cached_property, lru_cache
 from itertools import groupby
 from operator import itemgetter
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -15,45 +14,27 @@ import orjson
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from clinker.config.error_handling import Queue
-from clinker.config.nodes import CombineNode, SourceNode
-from clinker.cxl.failure import shown
-from clinker.cxl.run.tagged import decode
-from clinker.cxl.syntax.ast import TraceLevel
-from clinker.cxl.values import Value, text_of
-from clinker.diagnostics import Diagnostic, Label, Location
+from clinker.cxl.values import Value
+from clinker.diagnostics import Location
 from clinker.engine.flow.flow import (
-    FILE_SHIFT,
-    FIRST_POSITION,
-    FIRST_SOURCE,
-    IS_MERGED,
     POSITION,
     SOURCE,
 )
+from clinker.engine.flow.hidden import FIRST_POSITION, FIRST_SOURCE, IS_MERGED
 from clinker.engine.reading.inputs import SourceInput
 from clinker.engine.rejects.origins import NO_POSITION, Places, typed_fields, with_origins
-from clinker.engine.rejects.payload import carried_leaves
+from clinker.engine.rejects.payload import payload_leaves
 from clinker.engine.rejects.places import ROW_MASK
 from clinker.engine.rejects.reject_texts import REJECTS
 from clinker.engine.rejects.sites import Demand, Reason, RunAgain, Site, Sites
-from clinker.engine.report.facts import Counts, Exit, RunError
-from clinker.engine.run.observer import Observer
-from clinker.engine.writing.destinations import dead_letter_target
-from clinker.formats.common.rejecting import CATEGORY_MISSING_REQUIRED
+from clinker.formats.common.read_spec import FILE_SHIFT
 from clinker.formats.files.dead_letter_file import (
     Entries,
     Entry,
     in_pieces,
-    prepare_dead_letter_file,
 )
-from clinker.formats.files.publication import Publication
 from clinker.frozen import frozen
-from clinker.plan.analyses.reach import keeps_every_record
-from clinker.plan.compile import Plan
-from clinker.plan.files.dead_letters import Limit
-from clinker.plan.nodes.planned import Planned, PlannedAggregate, PlannedCombine, PlannedTransform
 
-LATE_RECORD = "late_record"
 MERGED = "<merged>"
 """The source that is named for a group of records of several."""
 _IS_GROUP, _IS_MERGED = "$is_group", "$is_merged"
@@ -228,10 +209,10 @@ def _placed(rejects: pa.Table) -> pa.Table:
 
 
 def _placed_groups(groups: pa.RecordBatch) -> pa.Table:
-    origins = [carried_leaves(text) for text in groups["origin"].to_pylist()]
+    origins = [payload_leaves(text) for text in groups["origin"].to_pylist()]
     sources, positions, is_merged = (
         [origin.pop(name) for origin in origins]
-        for name in (FIRST_SOURCE, FIRST_POSITION, IS_MERGED)
+        for name in (FIRST_SOURCE.name, FIRST_POSITION.name, IS_MERGED.name)
     )
     placed = {
         SOURCE: sources,
@@ -248,198 +229,3 @@ def _placed_groups(groups: pa.RecordBatch) -> pa.Table:
 def _in_order(table: pa.Table) -> pa.Table:
     keys = (_IS_MERGED, SOURCE, POSITION, _IS_GROUP, "site", "inputs")
     return table.take(pc.sort_indices(table, [(name, "ascending") for name in keys]))
-
-
-# Limits
-
-
-def check_limits(plan: Plan, rejected: Rejected, totals: Mapping[str, int]) -> None:
-    """End the run if rejected records are not acceptable, or too many of them."""
-    handling = plan.pipeline.error_handling
-    counts = Counts(total=sum(totals.values()), dlq=len(rejected.entries))
-    fails_fast = handling.strategy == "fail_fast"
-    if fails_fast or any(rejected.is_fatal):
-        for at, entry in enumerate(rejected.entries):
-            if rejected.is_fatal[at]:
-                raise _missed(plan, entry, counts)
-            if fails_fast and entry.category != LATE_RECORD:
-                raise _stopped_by(plan, rejected, at, counts)
-    found = next(_exceeded_limits(plan, rejected, totals), None)
-    if found:
-        message, queue = found
-        help = "nothing was written; correct the input, or allow more rejected records"
-        diagnostics = []
-        if queue:
-            diagnostics = [Diagnostic("E316", message, Label(queue.at("max_rate")), help=help)]
-        raise RunError(message, Exit.EVALUATION, diagnostics, help, counts)
-
-
-def check_counts(plan: Plan, rejected: int, written: int, total: int) -> None:
-    """Records that were read are written or rejected: end the run if some are neither, or both.
-
-    Where records may be dropped, joined or taken twice, nobody can tell.
-    """
-    if written + rejected == total or not keeps_every_record(plan.graph, plan.nodes):
-        return
-    raise RunError(
-        f"the numbers do not add up: {total} records were read, "
-        f"but {written} written and {rejected} rejected",
-        Exit.INTERNAL,
-        help="nothing was published; if no input changed while it was read, this is a defect of "
-        "clinker: please report it",
-    )
-
-
-def _exceeded_limits(
-    plan: Plan, rejected: Rejected, totals: Mapping[str, int]
-) -> Iterator[tuple[str, Queue | None]]:
-    """The limits that were passed, each with the queue that sets it if it is one."""
-    queue = plan.pipeline.error_handling.dlq
-    total, found = sum(totals.values()), len(rejected.entries)
-    # A share is one of records, of which none is rejected more than once.
-    records = rejected.records
-    most = plan.options.error_threshold
-    if most and found > most:
-        yield f"{found} records were rejected, more than --error-threshold {most}", None
-    rate = plan.pipeline.error_handling.type_error_threshold
-    if rate is not None and total and records / total > rate:
-        yield (
-            f"{records} of {total} records were rejected, "
-            f"more than 'type_error_threshold: {rate}' allows",
-            None,
-        )
-    for source, limit in plan.dead_letters.limits.items():
-        count = rejected.records_by_source.get(source, 0)
-        if _is_exceeded(limit, count, totals[source]):
-            yield (
-                f"{count} of {totals[source]} records of '{source}' were rejected, "
-                f"'max_rate' is {limit.max_rate}",
-                queue.per_source[source],
-            )
-    common = plan.dead_letters.limit
-    if common and _is_exceeded(common, records, total):
-        yield f"{records} of {total} records were rejected, 'max_rate' is {common.max_rate}", queue
-
-
-def _is_exceeded(limit: Limit, count: int, total: int) -> bool:
-    return total >= max(limit.min_records, 1) and count > 0 and count / total >= limit.max_rate
-
-
-def _stopped_by(plan: Plan, rejected: Rejected, at: int, counts: Counts) -> RunError:
-    (entry,) = rejected.take([at]).whole().entries
-    location = rejected.locations[at]
-    rule = f" (rule '{entry.trigger}')" if entry.trigger else ""
-    is_read = entry.node == entry.source_name or entry.category == CATEGORY_MISSING_REQUIRED
-    is_computed = not (is_read or entry.trigger)
-    field = f" while computing '{entry.field}'" if entry.field and is_computed else ""
-    # What tells a group from the others is said first; no single record is to blame.
-    place = "" if rejected.places.is_group[at] else f"{_place(entry)}: "
-    message = f"{place}{entry.detail}{rule}{field}, in '{entry.node}'"
-    help = "'error_handling: { strategy: continue }' collects such records"
-    notes = []
-    if location:
-        notes.append(f"expression: {_statement_at(plan.nodes[entry.node], location)}")
-    record = decode(entry.origin)
-    if isinstance(record, dict) and any(value is not None for value in record.values()):
-        fields = (f"{shown(name)}: {_shown(value)}" for name, value in record.items())
-        notes.append(f"record: {{{', '.join(fields)}}}")
-    return RunError(message, Exit.EVALUATION, help=help, counts=counts, notes=notes)
-
-
-def _statement_at(planned: Planned, location: Location) -> str:
-    """The statement of a node in which something failed, or what failed if it has none."""
-    place = location
-    if isinstance(planned, PlannedTransform | PlannedAggregate | PlannedCombine):
-        statements = planned.program.every_statement() if planned.program else ()
-        around = (s.location for s in statements if _is_inside(location, s.location))
-        place = next(around, location)
-    return " ".join(place.source.text[slice(*place.span)].split())
-
-
-def _is_inside(inner: Location, outer: Location) -> bool:
-    (start, end), (first, last) = inner.span, outer.span
-    return inner.source is outer.source and first <= start <= end <= last
-
-
-def _shown(value: Value) -> str:
-    return "null" if value is None else shown(text_of(value))
-
-
-def _missed(plan: Plan, entry: Entry, counts: Counts) -> RunError:
-    """A record without the match that its combine insists on."""
-    unit = plan.graph.units[entry.node]
-    assert isinstance(unit.node, CombineNode)
-    message = f"{_place(entry)}: {entry.detail.removeprefix('E319: ')}, in '{entry.node}'"
-    help = "repair the input, or let misses pass with 'on_miss: null_fields' or 'skip'"
-    found = unit.problem("E319", message, unit.node.config.at("on_miss"), help=help)
-    return RunError(message, Exit.EVALUATION, [found], help, counts)
-
-
-def _place(entry: Entry) -> str:
-    return f"{entry.source_file}, row {entry.source_row}"
-
-
-# Files
-
-
-def prepare_files(
-    plan: Plan, rejected: Rejected, inputs: Sequence[SourceInput], publication: Publication
-) -> None:
-    """Prepare the dead-letter files, each with the entries of its sources.
-
-    A file of an earlier run that would be replaced vanishes if there is nothing to replace it with.
-    """
-    dlq = plan.pipeline.error_handling.dlq
-    if dlq.include_source_row and plan.dead_letters.files:
-        rejected = rejected.whole()
-    columns = _source_columns(rejected, inputs) if dlq.include_source_row else []
-    for path in plan.dead_letters.files:
-        entries = _entries_to(path, plan, rejected)
-        target = dead_letter_target(plan, path)
-        written = prepare_dead_letter_file(
-            publication,
-            target,
-            entries,
-            source_columns=columns,
-            include_reason=dlq.include_reason,
-            include_source_row=dlq.include_source_row,
-        )
-        if not written and target.if_exists == "overwrite":
-            publication.remove(path)
-
-
-def _source_columns(rejected: Rejected, inputs: Sequence[SourceInput]) -> list[str]:
-    """The fields of all sources: declared ones in order, then what else their records have.
-
-    Of that, what headers tell comes first, as declared fields do in the order of the sources.
-    """
-    columns = {
-        column.name: None
-        for source in inputs
-        if isinstance(source.unit.node, SourceNode)
-        for column in source.unit.node.config.schema_columns
-    }
-    others: dict[str, None] = {}
-    for batch in rejected.entries.batches():
-        origins = ",".join(batch["origin"].drop_null().to_pylist())
-        for record in orjson.loads(f"[{origins}]"):
-            if not record.keys() <= others.keys():
-                others |= dict.fromkeys(record)
-    told = [name for source in inputs for name in source.inventory.undeclared if name in others]
-    return list(columns | dict.fromkeys(told) | others)
-
-
-def log_unfiled(plan: Plan, rejected: Rejected, observer: Observer) -> None:
-    """Tell about entries that no file takes; a preview writes none."""
-    entries = rejected.entries if plan.options.preview else _entries_to(None, plan, rejected)
-    for entry in entries:
-        where = f"{entry.source_file} row {entry.source_row}: " if entry.source_file else ""
-        text = f"rejected: {where}{entry.category}: {entry.detail}"
-        observer.logged(TraceLevel.WARN, text, entry.node)
-
-
-def _entries_to(path: Path | None, plan: Plan, rejected: Rejected) -> Entries:
-    """The entries that go to a file, or to none."""
-    paths, common = plan.dead_letters.paths, plan.dead_letters.common_path
-    sources = [name for name in rejected.by_source if paths.get(name, common) == path]
-    return rejected.entries.of_sources(sources)

@@ -8,7 +8,7 @@ from dataclasses import replace
 
 from clinker.config.nodes.transform import Validation
 from clinker.cxl.check import typed
-from clinker.cxl.failure import Failure
+from clinker.cxl.failure import Category, Failure
 from clinker.cxl.run.evaluate import (
     Evaluate,
     Frame,
@@ -21,9 +21,6 @@ from clinker.engine.rejects.sites import Explain, Reason, reason_of
 from clinker.frozen import frozen
 from clinker.plan.nodes.checks import CHECKED_VALUE
 from clinker.plan.nodes.planned import Check
-
-NAN_IN_OUTPUT = "nan_in_output_field"
-VALIDATION_FAILURE = "validation_failure"
 
 
 @frozen(eq=False)
@@ -112,7 +109,9 @@ def expressions_explainer(
 def nan_reason(fields: Mapping[str, Value]) -> Reason | None:
     for name, value in fields.items():
         if isinstance(value, float) and math.isnan(value):
-            return Reason(NAN_IN_OUTPUT, f"'{name}' is not a number (NaN)", name, text_of(value))
+            return Reason(
+                Category.NAN_IN_OUTPUT, f"'{name}' is not a number (NaN)", name, text_of(value)
+            )
     return None
 
 
@@ -132,4 +131,4 @@ def _broken_rule(
     field = validation.field or ""
     shown = outgoing.record.get(field) if field else None
     value_text = "" if shown is None else text_of(shown)
-    return Reason(VALIDATION_FAILURE, detail, field, value_text, check.rule)
+    return Reason(Category.VALIDATION, detail, field, value_text, check.rule)

@@ -2,49 +2,119 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
-from functools import reduce
-
-from pyspark.sql import DataFrame
 
 from clinker.cxl.check import typed
+from clinker.cxl.failure import Category
+from clinker.cxl.run import tagged
+from clinker.cxl.run.evaluate import Surroundings
 from clinker.cxl.types import Kind, Type
 from clinker.engine.expressions import Compiler, Representation, Scope, representation
-from clinker.engine.expressions.representation import json_fragment
-from clinker.engine.flow.flow import POSITION, REJECT, SOURCE, Flow, quoted, selection
+from clinker.engine.expressions.representation import json_fragment, text_literal
+from clinker.engine.flow import hidden as kinds
+from clinker.engine.flow.building import Building
+from clinker.engine.flow.flow import IS_REJECTED, POSITION, REJECT, SOURCE, Flow, order_column
+from clinker.engine.flow.frame import Frame, quoted
+from clinker.engine.flow.hidden import Hidden
 from clinker.engine.rejects.explaining import Reads
-from clinker.engine.rejects.payload import carried_sql
-from clinker.engine.rejects.sites import Demand
+from clinker.engine.rejects.payload import payload_sql
+from clinker.engine.rejects.sites import Demand, Explain
 from clinker.engine.run.system import is_per_record
+from clinker.formats.common.read_spec import REJECT_TYPE
+from clinker.plan.graph.graph import Unit
 
-NO_ORIGIN = "cast(null as string)"
-NO_REJECT = "cast(null as struct<site: int, inputs: string, origin: string>)"
+NO_ORIGIN = "CAST(NULL AS STRING)"
+MARK = Hidden(kinds.REJECT, "", Type(Kind.NULL))
+NO_REJECT = MARK.null
+_NUMBER = "$number"
+
+Read = typed.Field | typed.System
 
 
-def read_expressions(expressions: Iterable[typed.Expr]) -> list[typed.Field | typed.System]:
+def mark(flow: Flow, fails: str | None, reject: str) -> Flow:
+    """The flow in which records that fail are rejected; a record is rejected only once."""
+    if fails is None:
+        return flow
+    new = f"if(({fails}) <=> TRUE, {reject}, {NO_REJECT})"
+    text = f"coalesce({flow.value(REJECT)}, {new})" if flow.has_rejects else new
+    return flow.with_hidden([(MARK, text)])
+
+
+def reject_sql(site: int, inputs: str, origin: str = NO_ORIGIN) -> str:
+    """What stands in the mark of a rejected record."""
+    values = zip(REJECT_TYPE, (f"{site:d}", inputs, origin), strict=True)
+    parts = (f"'{field.name}', {text}" for field, text in values)
+    return f"named_struct({', '.join(parts)})"
+
+
+def rejection(
+    building: Building,
+    unit: Unit,
+    flow: Flow,
+    compiler: Compiler,
+    read: Sequence[Read],
+    explain: Callable[[Reads, Surroundings], Explain],
+    *,
+    more: Iterable[tuple[str, Type]] = (),
+    expressions: Iterable[typed.Expr] = (),
+) -> str:
+    """The mark of records that a node rejects for reasons that the interpreter finds again.
+
+    It finds them by what was `read` of the record, and perhaps `more`; `expressions` are those that
+    it evaluates.
+    """
+    known = building.surroundings(unit, expressions)
+    site = building.site(unit, explain(reads_of(read), known))
+    return reject_sql(site, inputs_sql(compiler, read, more), origin_sql(flow))
+
+
+def stated_rejection(
+    building: Building, unit: Unit, flow: Flow, reason: str, *, is_fatal: bool = False
+) -> str:
+    """The mark of records that a node rejects for a reason that it states itself."""
+    site = building.site(unit, None, is_fatal=is_fatal)
+    return reject_sql(site, reason, origin_sql(flow))
+
+
+def demand_sql(demand: Demand) -> str:
+    """What marks a record that asks for another run."""
+    return reject_sql(demand, "'[]'")
+
+
+def stated_reason(category: Category, detail: str) -> str:
+    """A reason that the engine gives itself."""
+    text = tagged.encode({"category": category, "detail": detail})
+    assert text is not None
+    return text_literal(text)
+
+
+# What was read
+
+
+def read_expressions(expressions: Iterable[typed.Expr]) -> list[Read]:
     """What these expressions read of a record, each once."""
-    found: dict[object, typed.Field | typed.System] = {}
+    reads: dict[object, Read] = {}
     for expression in expressions:
-        for part in _walked(expression):
+        for part in _parts(expression):
             if isinstance(part, typed.Field):
-                found.setdefault((part.qualifier, part.name), part)
+                reads.setdefault((part.qualifier, part.name), part)
             elif isinstance(part, typed.System):
                 key = part.namespace, part.path
                 if is_per_record(key):
-                    found.setdefault(key, part)
-    return list(found.values())
+                    reads.setdefault(key, part)
+    return list(reads.values())
 
 
-def _walked(expression: typed.Expr) -> Iterator[typed.Expr]:
+def _parts(expression: typed.Expr) -> Iterator[typed.Expr]:
     """The expression and what it is made of, definitions of its symbols included."""
     for part in expression.walk():
         yield part
         if isinstance(part, typed.Local) and part.symbol.definition:
-            yield from _walked(part.symbol.definition)
+            yield from _parts(part.symbol.definition)
 
 
-def reads_of(read: Iterable[typed.Field | typed.System]) -> Reads:
+def reads_of(read: Iterable[Read]) -> Reads:
     """What was read, as the explanation of a reject wants to know it: fields first."""
     read = list(read)
     return Reads(
@@ -54,16 +124,14 @@ def reads_of(read: Iterable[typed.Field | typed.System]) -> Reads:
 
 
 def inputs_sql(
-    compiler: Compiler,
-    read: Iterable[typed.Field | typed.System],
-    more: Iterable[tuple[str, Type]] = (),
+    compiler: Compiler, read: Iterable[Read], more: Iterable[tuple[str, Type]] = ()
 ) -> str:
     """The values that were read, and perhaps more, for the driver to explain what happened."""
     values = [(compiler.expression(r).text, r.type) for r in _fields_first(read)]
-    return carried_sql((str(place), *value) for place, value in enumerate((*values, *more)))
+    return payload_sql((str(place), *value) for place, value in enumerate((*values, *more)))
 
 
-def inputs_array_sql(compiler: Compiler, read: Iterable[typed.Field | typed.System]) -> str:
+def inputs_array_sql(compiler: Compiler, read: Iterable[Read]) -> str:
     """The same as a tagged array, to be carried inside of another."""
     return array_sql(
         compiler.scope,
@@ -71,9 +139,7 @@ def inputs_array_sql(compiler: Compiler, read: Iterable[typed.Field | typed.Syst
     )
 
 
-def _fields_first(
-    read: Iterable[typed.Field | typed.System],
-) -> list[typed.Field | typed.System]:
+def _fields_first(read: Iterable[Read]) -> list[Read]:
     return sorted(read, key=lambda r: isinstance(r, typed.System))
 
 
@@ -85,44 +151,14 @@ def array_sql(scope: Scope, values: Iterable[tuple[str, Representation]]) -> str
     return "concat('[', " + ", ',', ".join(parts) + ", ']')"
 
 
-def reject_sql(flow: Flow, site: int, inputs: str) -> str:
-    """What marks a record of the flow as rejected."""
-    return mark_sql(site, inputs, origin_sql(flow))
-
-
-def mark_sql(site: int, inputs: str, origin: str) -> str:
-    return f"named_struct('site', {site:d}, 'inputs', {inputs}, 'origin', {origin})"
-
-
 def origin_sql(flow: Flow) -> str:
     """The fields of a group as they came into being; those of a record are in its file."""
     if not flow.has_groups:
         return NO_ORIGIN
-    fields = [(name, quoted(column), type_) for name, (column, type_) in flow.origin.items()]
-    return f"if({quoted(SOURCE)} is null, {carried_sql(fields)}, {NO_ORIGIN})"
-
-
-def demand_sql(demand: Demand) -> str:
-    """What marks a record that asks for another run."""
-    return mark_sql(demand, "'[]'", NO_ORIGIN)
-
-
-def is_kept(flow: Flow) -> str:
-    """Whether a record is still in the flow."""
-    return f"{quoted(REJECT)} is null" if flow.has_rejects else "true"
-
-
-def rejecting(flow: Flow, fails: str | None, reject: str) -> str:
-    """The mark of a record after a site: the one it had, or that of this site if it fails."""
-    if fails is None:
-        return quoted(REJECT) if flow.has_rejects else NO_REJECT
-    new = f"if(({fails}) <=> true, {reject}, {NO_REJECT})"
-    return f"coalesce({quoted(REJECT)}, {new})" if flow.has_rejects else new
-
-
-def unless_rejected(test: str, has_rejects: bool) -> str:
-    """A condition that rejected records are not asked."""
-    return f"({quoted(REJECT)} is not null or {test})" if has_rejects else test
+    columns = [*flow.hidden_of(kinds.ORIGIN).items()]
+    columns += [(each.name, each) for each in flow.hidden_of(kinds.FIRST).values()]
+    fields = [(key, flow.value(each.name), each.type) for key, each in columns]
+    return f"if({flow.value(SOURCE)} IS NULL, {payload_sql(fields)}, {NO_ORIGIN})"
 
 
 def nan_sql(text: str, type_: Type) -> str | None:
@@ -134,6 +170,9 @@ def nan_sql(text: str, type_: Type) -> str | None:
     return f"isnan({text})"
 
 
+# Rejected by another way
+
+
 def with_rejected(flow: Flow, others: Sequence[Flow]) -> Flow:
     """The flow with the rejected records of others, which reached a node by another way.
 
@@ -141,22 +180,22 @@ def with_rejected(flow: Flow, others: Sequence[Flow]) -> Flow:
     """
     if not others:
         return flow
-    aside = f"$aside{len(flow.aside)}"
-    mark = [] if flow.has_rejects else [f"{NO_REJECT} as {quoted(REJECT)}"]
-    kept = flow.frame.selectExpr("*", *mark, f"0L as {quoted(aside)}")
+    aside = order_column(f"aside{len(flow.aside)}")
+    added = [(aside, "0L"), *([] if flow.has_rejects else [(MARK, NO_REJECT)])]
+    kept = flow.with_hidden(added).built()
+    kept = replace(kept, order=(*kept.order, aside.name), aside=(*kept.aside, aside.name))
+    first, *more = (_rejects(other) for other in others)
     values = {name: quoted(name) for name in (SOURCE, POSITION, REJECT)}
-    values[aside] = "monotonically_increasing_id() + 1"
+    values[aside.name] = f"{quoted(_NUMBER)} + 1"
+    types = {name: representation(kept.held_type(name)).ddl for name in kept.columns}
+    types |= {name: each.ddl for name, each in kept.hidden.items()}
     columns = [
-        f"cast({values.get(name, 'null')} as {type_}) as {quoted(name)}"
-        for name, type_ in kept.dtypes
+        (name, f"CAST({values.get(name, 'NULL')} AS {type_})") for name, type_ in types.items()
     ]
-    marks = selection((SOURCE, POSITION, REJECT))
-    rejected = (o.frame.where(f"{quoted(REJECT)} is not null").selectExpr(*marks) for o in others)
-    numbered = reduce(DataFrame.unionByName, rejected).selectExpr(*columns)
-    return replace(
-        flow,
-        frame=kept.unionByName(numbered),
-        order=(*flow.order, aside),
-        aside=(*flow.aside, aside),
-        has_rejects=True,
-    )
+    numbered = (first.union(more) if more else first).number(_NUMBER).select(columns)
+    return kept.standing_on(kept.frame.keep(kept.names).union([numbered]))
+
+
+def _rejects(flow: Flow) -> Frame:
+    built = flow.built()
+    return built.frame.where(IS_REJECTED).keep((SOURCE, POSITION, REJECT))

@@ -7,7 +7,8 @@ from dataclasses import replace
 
 from clinker.cxl.types import INT, Type
 from clinker.cxl.values import Value
-from clinker.engine.flow.flow import Flow, quoted
+from clinker.engine.flow.flow import Flow
+from clinker.engine.flow.frame import quoted
 from clinker.engine.rejects.places import record_name
 from clinker.engine.rejects.sites import Explain, Reason
 from clinker.frozen import frozen

@@ -17,8 +17,7 @@ import orjson
 from clinker.cxl.run import tagged
 from clinker.cxl.types import Type
 from clinker.cxl.values import Value
-from clinker.engine.expressions import Representation, representation
-from clinker.engine.expressions.representation import text_literal
+from clinker.engine.expressions.representation import Representation, representation, text_literal
 
 MARK = "~"
 """What such a text begins with; tagged texts never do."""
@@ -28,7 +27,7 @@ _OPTIONS = (
 _ARRAY, _TAGGED = "[", "any"
 
 
-def carried_sql(values: Iterable[tuple[str, str, Type]]) -> str:
+def payload_sql(values: Iterable[tuple[str, str, Type]]) -> str:
     """The text of named values, each given by its name, its SQL and its type."""
     fields = [
         f"{text_literal(_code(representation(type_)) + ':' + name)}, {text}"
@@ -39,16 +38,16 @@ def carried_sql(values: Iterable[tuple[str, str, Type]]) -> str:
     return f"concat('{MARK}', to_json(named_struct({', '.join(fields)}), {_OPTIONS}))"
 
 
-def is_carried(text: str) -> bool:
+def is_payload(text: str) -> bool:
     return text.startswith(MARK)
 
 
-def carried_values(text: str) -> dict[str, Value]:
+def payload_values(text: str) -> dict[str, Value]:
     """The values of such a text, by name."""
     return _read_all(text, _value_reading)
 
 
-def carried_leaves(text: str) -> dict[str, Any]:
+def payload_leaves(text: str) -> dict[str, Any]:
     """What the JSON of a tagged map has in place of these values, by name."""
     return _read_all(text, _leaf_reading)
 

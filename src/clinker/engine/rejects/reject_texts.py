@@ -10,25 +10,26 @@ from collections.abc import Sequence
 
 import pyarrow as pa
 
-from clinker.engine.flow.flow import POSITION, REJECT, SOURCE, quoted
+from clinker.engine.flow.flow import POSITION, REJECT, SOURCE, Flow
+from clinker.formats.common.read_spec import REJECT_TYPE
 
 REJECTS = pa.schema(
     [
         (SOURCE, pa.int32()),
         (POSITION, pa.int64()),
-        ("site", pa.int32()),
-        ("inputs", pa.string()),
-        ("origin", pa.string()),
+        *REJECT_TYPE,
     ]
 )
 _BETWEEN = "\n"
 
 
-def reject_text_sql() -> str:
+def reject_text_sql(flow: Flow) -> str:
     """What is told of a rejected record; of others, not even where they come from."""
-    reason = (f"{quoted(REJECT)}.{name}" for name in REJECTS.names[2:])
-    parts = (f"ifnull(string({part}), '')" for part in (quoted(SOURCE), quoted(POSITION), *reason))
-    return f"if({quoted(REJECT)} is null, null, concat_ws('\\n', {', '.join(parts)}))"
+    mark = flow.value(REJECT)
+    place = map(flow.value, (SOURCE, POSITION))
+    parts = (*place, *(f"{mark}.{part.name}" for part in REJECT_TYPE))
+    texts = (f"ifnull(string({part}), '')" for part in parts)
+    return f"if({mark} IS NULL, NULL, concat_ws('\\n', {', '.join(texts)}))"
 
 
 def rejects_of(texts: Sequence[str]) -> pa.Table:

@@ -11,12 +11,12 @@ from collections.abc import Callable
 from enum import IntEnum
 from typing import TypeAlias
 
-from clinker.cxl.failure import CATEGORY_TYPE_COERCION, Failure
+from clinker.cxl.failure import Category, Failure
 from clinker.cxl.run.patterns import TooLong, judging
 from clinker.cxl.run.tagged import decode
 from clinker.cxl.values import Value
 from clinker.diagnostics import Location
-from clinker.engine.rejects.payload import carried_values, is_carried
+from clinker.engine.rejects.payload import is_payload, payload_values
 from clinker.engine.report.facts import Exit, RunError
 from clinker.frozen import frozen
 
@@ -68,7 +68,7 @@ class Site:
     """None where the reader or the engine states the reason itself."""
     is_fatal: bool = False
     """Whether a rejected record ends the run under every strategy."""
-    category: str = CATEGORY_TYPE_COERCION
+    category: str = Category.TYPE_COERCION
     """What a record is filed under for which something could not be computed."""
 
 
@@ -88,7 +88,7 @@ class Sites:
     def reason(self, number: int, inputs: str) -> Reason:
         """Why a site rejected the record of which it had read `inputs`."""
         site = self._sites[number]
-        read = list(carried_values(inputs).values()) if is_carried(inputs) else decode(inputs)
+        read = list(payload_values(inputs).values()) if is_payload(inputs) else decode(inputs)
         if isinstance(read, dict):
             return _stated(read)
         assert isinstance(read, list) and site.explain
@@ -119,7 +119,7 @@ def reason_of(failure: Failure) -> Reason:
 
 def _filed_as(category: str, reason: Reason) -> Reason:
     """The reason under a category that tells more than that something could not be computed."""
-    if reason.category != CATEGORY_TYPE_COERCION:
+    if reason.category != Category.TYPE_COERCION:
         return reason
     return dataclasses.replace(reason, category=category)
 

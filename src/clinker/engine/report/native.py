@@ -83,7 +83,7 @@ class _NodeText:
 
     def _add(self, layer: Layer) -> None:
         if isinstance(layer, Columns):
-            self.shared.extend(layer.selections)
+            self.shared.extend(f"{text} AS {name}" for name, text in layer.definitions.items())
         else:
             self.interpreted.extend(map(_written, layer.work))
 

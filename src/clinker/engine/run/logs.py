@@ -8,12 +8,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
-from pyspark.sql import DataFrame, Row
 
 from clinker.config.nodes import TransformNode
 from clinker.config.nodes.transform import LogDirective
@@ -26,13 +25,16 @@ from clinker.cxl.sql.operand import Sql
 from clinker.cxl.syntax.ast import TraceLevel
 from clinker.cxl.types import ANY, STRING
 from clinker.cxl.values import Value
-from clinker.engine.expressions import Compiler, literal
-from clinker.engine.flow.building import Building, computed, recast
-from clinker.engine.flow.flow import Flow, quoted
+from clinker.engine.expressions import literal
+from clinker.engine.flow.building import Building, recast
+from clinker.engine.flow.flow import Flow
+from clinker.engine.flow.frame import Frame as Rows
+from clinker.engine.flow.frame import quoted
 from clinker.engine.rejects.entries import Rejected
 from clinker.engine.rejects.places import record_name
 from clinker.engine.run.observer import Observer
 from clinker.engine.run.tracing import ProgramMessages, needs_interpreter, program_messages
+from clinker.engine.session.session import Session
 from clinker.frozen import frozen
 from clinker.plan.nodes.checks import CHECKED_VALUE
 from clinker.plan.nodes.planned import PlannedTransform
@@ -49,15 +51,15 @@ class RecordMessages:
 
     node: str
     level: TraceLevel
-    frame: DataFrame
+    frame: Rows
     """What is said about each record and the fields shown with it, in the order of records."""
     fields: tuple[str, ...] = ()
     every: int = 1
-    name: Callable[[Row], str] | None = None
+    name: Callable[[Any], str] | None = None
     """What to call the record, where the text does not tell it from others."""
 
-    def tell(self, observer: Observer) -> None:
-        for number, row in enumerate(self.frame.toLocalIterator()):
+    def tell(self, session: Session, observer: Observer) -> None:
+        for number, row in enumerate(session.iterate(self.frame)):
             if number % self.every == 0:
                 shown = {name: tagged.decode(row[_FIELD + name]) for name in self.fields}
                 text = f"{row[_TEXT]} ({self.name(row)})" if self.name else row[_TEXT]
@@ -136,12 +138,12 @@ def _messages(
     for name in fields:
         own = kept.columns.get(name, ANY)
         columns[_FIELD + name] = recast(compiler.scope, compiler.inputs.field(None, name), own, ANY)
-    test = "true"
+    test = "TRUE"
     if condition:
         with timed():  # nobody asks for another run here
             holds = compiler.is_true(condition).text
-        test = f"not {holds}" if breaks else holds
-    frame = _selected(kept, compiler, columns, test)
+        test = f"NOT {holds}" if breaks else holds
+    frame = _selected(kept, columns, test)
     return RecordMessages(
         node=planned.unit.name,
         level=level,
@@ -152,7 +154,7 @@ def _messages(
     )
 
 
-def _named(files: Mapping[str, Sequence[str]], is_group: bool, row: Row) -> str:
+def _named(files: Mapping[str, Sequence[str]], is_group: bool, row: Any) -> str:
     if row[_POSITION] is None:
         return "the group of no records"
     return record_name(files, row[_SOURCE], row[_POSITION], is_group=is_group)
@@ -169,8 +171,8 @@ def _traced(
     compiler = building.compiler(planned.unit, kept)
     compiler.results = results
     message = compiler.expression(_as_text(statement.message)).text
-    test = compiler.is_true(statement.guard).text if statement.guard else "true"
-    frame = _selected(kept, compiler, {_TEXT: message}, f"({test}) and {message} is not null")
+    test = compiler.is_true(statement.guard).text if statement.guard else "TRUE"
+    frame = _selected(kept, {_TEXT: message}, f"({test}) AND {message} IS NOT NULL")
     return RecordMessages(node=planned.unit.name, level=statement.level, frame=frame)
 
 
@@ -184,9 +186,8 @@ def _as_text(message: typed.Expr) -> typed.Expr:
     )
 
 
-def _selected(flow: Flow, compiler: Compiler, columns: Mapping[str, str], test: str) -> DataFrame:
-    marked = [*columns.items(), (_SHOWN, test)]
-    return computed(flow.frame, compiler.scope, marked).where(quoted(_SHOWN)).drop(_SHOWN)
+def _selected(flow: Flow, columns: Mapping[str, str], test: str) -> Rows:
+    return flow.selected({**columns, _SHOWN: test}).where(quoted(_SHOWN)).drop(_SHOWN)
 
 
 @frozen(eq=False)

@@ -18,19 +18,15 @@ from clinker.cxl.failure import printable
 from clinker.cxl.run.patterns import timed
 from clinker.cxl.syntax.ast import TraceLevel
 from clinker.engine.flow.building import Building
-from clinker.engine.flow.flow import REJECT, quoted, selection
+from clinker.engine.flow.flow import IS_KEPT, REJECT
 from clinker.engine.flow.flows import Flows
+from clinker.engine.flow.frame import Frame
 from clinker.engine.nodes.output import Written
 from clinker.engine.nodes.route import branch_flow
 from clinker.engine.reading.inputs import SourceInput, open_inputs
-from clinker.engine.rejects.entries import (
-    Rejected,
-    check_counts,
-    check_limits,
-    explained,
-    log_unfiled,
-    prepare_files,
-)
+from clinker.engine.rejects.entries import Rejected, explained
+from clinker.engine.rejects.file import log_unfiled, prepare_files
+from clinker.engine.rejects.limits import check_counts, check_limits
 from clinker.engine.rejects.sites import Demand, RunAgain, Sites
 from clinker.engine.report.facts import (
     Counts,
@@ -164,7 +160,7 @@ class _Run:
         try:
             session.batches.expect(self._record_bytes())
             with self.publication:
-                prepared, rejected = self._computed_with_care(session.spark)
+                prepared, rejected = self._computed_with_care(session)
                 return self._published(session, memory, prepared, rejected)
         except FormatError as problem:
             raise RunError(str(problem), Exit.IO, help=problem.help) from problem
@@ -182,22 +178,22 @@ class _Run:
             return None
         return sum(filter(None, sizes))
 
-    def _computed_with_care(self, spark: SparkSession) -> tuple[list[_Prepared], Rejected]:
+    def _computed_with_care(self, session: Session) -> tuple[list[_Prepared], Rejected]:
         """All outputs written aside, and the rejected records, with as much care as they demand."""
         demands: frozenset[Demand] = frozenset()
         while True:
             try:
                 with timed() if Demand.LONG_TEXTS in demands else nullcontext():
-                    return self._computed(spark, demands)
+                    return self._computed(session, demands)
             except RunAgain as again:
                 self.publication.discard()
                 demands |= {again.demand}
 
     def _computed(
-        self, spark: SparkSession, demands: frozenset[Demand]
+        self, session: Session, demands: frozenset[Demand]
     ) -> tuple[list[_Prepared], Rejected]:
         system = _system_values(self.plan, self.identity, self.inputs)
-        building = Building(self.plan, spark, system, self.sites, self.observer, demands)
+        building = Building(self.plan, system, self.sites, self.observer, demands)
         inputs = self.inputs
         if Demand.WHOLE_RECORDS in demands:
             inputs = tuple(source.whole() for source in inputs)
@@ -205,21 +201,21 @@ class _Run:
         if not demands:
             announce(building, "before_transform")
         with ExitStack() as cleaning:
-            cleaning.callback(flows.release)
+            cleaning.callback(session.forget_frames)
             prepared: list[_Prepared] = []
             rejects: list[pa.Table] = []
             for output in flows.outputs():
                 self.observer.step_started(output.unit.name, self._total)
-                table = output.frame.toArrow() if self._fits_here(output) else None
-                output = with_record_keys(output, table)
+                table = session.table(output.frame) if self._fits_here(output) else None
+                output = with_record_keys(session, output, table)
                 with _unwritable(output.unit):
-                    collected = self._collected(output, table, cleaning)
+                    collected = self._collected(session, output, table, cleaning)
                 rejects += collected.rejects
                 prepared.append(self._prepared(output, collected))
                 self.observer.advanced(collected.records)
             rejected = explained(rejects, self.sites, self.inputs)
             for messages in building.messages:
-                messages.tell(self.observer)
+                messages.tell(session, self.observer)
             tell_errors(building, rejected)
             announce(building, "after_transform")
         check_limits(self.plan, rejected, {s.name: s.records for s in self.inputs})
@@ -238,14 +234,18 @@ class _Run:
         size = sum(source.size for source in self.inputs)
         return size <= _TINY_INPUT or not may_outnumber_sources(self.plan.nodes.values())
 
-    def _collected(self, output: Written, table: pa.Table | None, cleaning: ExitStack) -> Collected:
+    def _collected(
+        self, session: Session, output: Written, table: pa.Table | None, cleaning: ExitStack
+    ) -> Collected:
         if table is not None:
             return collect_here(table, output.spec, per_file=output.per_file)
         # The workers write beside the output, on the volume it goes to.
         target = self.destinations.target(output.unit)
         directory = self.publication.parts_directory(target)
         cleaning.callback(shutil.rmtree, directory, ignore_errors=True)
-        return collect_in_parts(output.frame, output.spec, directory, per_file=output.per_file)
+        return collect_in_parts(
+            session, output.frame, output.spec, directory, per_file=output.per_file
+        )
 
     def _prepared(self, output: Written, collected: Collected) -> _Prepared:
         if self.plan.options.preview:
@@ -365,17 +365,17 @@ def node_frame(plan: Plan, node: str, port: str | None, spark: SparkSession) -> 
     # Nobody will run it again.
     every = frozenset(Demand)
     with adopt(spark, lends_frames=True) as session:
-        building = Building(plan, session.spark, system, sites, Quiet(), every)
-        return _lent_frame(plan, node, port, Flows(building, inputs))
+        building = Building(plan, system, sites, Quiet(), every)
+        return session.data_frame(_lent_frame(plan, node, port, Flows(building, inputs)))
 
 
-def _lent_frame(plan: Plan, node: str, port: str | None, flows: Flows) -> DataFrame:
+def _lent_frame(plan: Plan, node: str, port: str | None, flows: Flows) -> Frame:
     planned = plan.nodes[node]
     if isinstance(planned, PlannedOutput):
         frame = flows.output(planned).frame
-        kept = frame.where(f"{quoted(REJECT)} is null") if REJECT in frame.columns else frame
-        return kept.selectExpr(*selection(column.name for column in plan.projections[node]))
+        kept = frame.where(IS_KEPT) if REJECT in frame.names else frame
+        return kept.keep(column.name for column in plan.projections[node])
     flow = flows.of(node)
     if port is not None:
         flow = branch_flow(flow, port, carries_rejects=False)
-    return flow.without_rejects().frame.selectExpr(*selection(flow.columns))
+    return flow.without_rejects().built().frame.keep(flow.columns)

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import datetime as dt
 from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 
 from clinker.cxl.run.evaluate import Surroundings, System
 from clinker.cxl.types import INT, STRING, Type
 from clinker.cxl.values import Value
 from clinker.engine.expressions import literal
-from clinker.engine.flow.flow import META, POSITION, SOURCE, Flow, file_number, quoted, row_number
+from clinker.engine.flow.flow import META, POSITION, SOURCE, Flow, file_number, row_number
 from clinker.engine.report.facts import Identity
 from clinker.frozen import frozen
 from clinker.plan.compile import Plan
@@ -75,11 +76,11 @@ class SystemValues:
         namespace, path = key
         name = path[-1]
         if namespace == "meta":
-            return quoted(META + name) if name in flow.meta else literal(None, type_)
+            return flow.value(META + name) if META + name in flow.hidden else literal(None, type_)
         if namespace in ("source", "pipeline") and name in (*_FILE, "source_file"):
-            return self._by_source(flow, self._file)
+            return self._by_source(flow, partial(self._file, flow))
         if namespace in ("source", "pipeline") and name in ("row", "source_row"):
-            return row_number(quoted(POSITION))
+            return row_number(flow.value(POSITION))
         if namespace == "source":
             return self._by_source(
                 flow, lambda source: literal(self._of_source(unit, path, source), type_)
@@ -92,9 +93,9 @@ class SystemValues:
             return self.constant(unit, key)
         return self.count_of(flow.sources[0]) if len(flow.sources) == 1 else None
 
-    def _file(self, source: str) -> str:
+    def _file(self, flow: Flow, source: str) -> str:
         names = ", ".join(literal(name, STRING) for name in self.files[source])
-        return f"element_at(array({names}), cast({file_number(quoted(POSITION))} + 1 as int))"
+        return f"element_at(array({names}), CAST({file_number(flow.value(POSITION))} + 1 AS INT))"
 
     def _of_source(self, unit: Unit, path: tuple[str, ...], source: str) -> Value:
         match path:
@@ -127,9 +128,9 @@ class SystemValues:
         """What a variable is for the records of each source that are in the flow."""
         numbers = {name: number for number, name in enumerate(self.files)}
         cases = " ".join(
-            f"when {literal(numbers[source], INT)} then {text(source)}" for source in flow.sources
+            f"WHEN {literal(numbers[source], INT)} THEN {text(source)}" for source in flow.sources
         )
-        return f"case {quoted(SOURCE)} {cases} end"
+        return f"CASE {flow.value(SOURCE)} {cases} END"
 
 
 def is_per_record(key: Key) -> bool:

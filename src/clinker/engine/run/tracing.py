@@ -9,8 +9,6 @@ from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import replace
 
-from pyspark.sql import DataFrame
-
 from clinker.cxl.check import typed
 from clinker.cxl.failure import Failure
 from clinker.cxl.run import tagged
@@ -18,11 +16,13 @@ from clinker.cxl.run.evaluate import RowProgram, Surroundings
 from clinker.cxl.syntax.ast import TraceLevel
 from clinker.cxl.types import INT, STRING
 from clinker.cxl.values import Value
-from clinker.engine.flow.building import Building, computed
+from clinker.engine.flow.building import Building
 from clinker.engine.flow.flow import Flow
+from clinker.engine.flow.frame import Frame
 from clinker.engine.rejects.explaining import Reads
 from clinker.engine.rejects.mark import inputs_array_sql, read_expressions, reads_of
 from clinker.engine.run.observer import Observer
+from clinker.engine.session.session import Session
 from clinker.frozen import frozen
 from clinker.plan.nodes.planned import PlannedTransform
 
@@ -34,17 +34,17 @@ class ProgramMessages:
     """All that a program says about the records that it runs on."""
 
     node: str
-    frame: DataFrame
+    frame: Frame
     """What the program reads of each record and where that comes from, in the order of records."""
     program: typed.Program
     reads: Reads
     known: Surroundings
 
-    def tell(self, observer: Observer) -> None:
+    def tell(self, session: Session, observer: Observer) -> None:
         said: list[tuple[TraceLevel, str]] = []
         known = replace(self.known, trace=lambda level, text: said.append((level, text)))
         runner = RowProgram(self.program, known)
-        for row in self.frame.toLocalIterator():
+        for row in session.iterate(self.frame):
             values = tagged.decode(row[_READ])
             assert isinstance(values, list)
             frame = self.reads.restored(values, known)
@@ -78,14 +78,14 @@ def program_messages(
     compiler = building.compiler(planned.unit, kept)
     program = planned.program
     read = read_expressions(program.expressions())
-    columns = [
-        (_READ, inputs_array_sql(compiler, read)),
-        (_ROW, compiler.inputs.system("source", ("row",), INT)),
-        (_FILE, compiler.inputs.system("source", ("file",), STRING)),
-    ]
+    columns = {
+        _READ: inputs_array_sql(compiler, read),
+        _ROW: compiler.inputs.system("source", ("row",), INT),
+        _FILE: compiler.inputs.system("source", ("file",), STRING),
+    }
     return ProgramMessages(
         node=planned.unit.name,
-        frame=computed(kept.frame, compiler.scope, columns),
+        frame=kept.selected(columns),
         program=program,
         reads=reads_of(read),
         known=building.surroundings(planned.unit, program.expressions()),

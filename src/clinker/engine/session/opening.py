@@ -50,7 +50,9 @@ def adopt(spark: SparkSession, *, lends_frames: bool = False) -> Session:
 
     restore = _changed(spark, UNSUBSTITUTED)
     engine = "spark-connect" if is_remote else "spark"
-    return Session(spark, EngineFacts(engine, spark.version, "adopted", None), restore)
+    facts = EngineFacts(engine, spark.version, "adopted", None)
+    # What a frame that is lent remembers nobody would release.
+    return Session(spark, facts, restore, remembers=not lends_frames)
 
 
 def _check(spark: SparkSession, wanted: Mapping[str, str], why: str) -> None:

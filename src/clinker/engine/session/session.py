@@ -4,16 +4,20 @@ from __future__ import annotations
 
 import signal
 import threading
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import ExitStack, suppress
 from types import FrameType, TracebackType
 from typing import TYPE_CHECKING, Any
 
 from clinker.engine.session.batches import BatchLimit
+from clinker.engine.session.engine import Engine
 from clinker.frozen import frozen
 
 if TYPE_CHECKING:
-    from pyspark.sql import SparkSession
+    import pyarrow as pa
+    from pyspark.sql import DataFrame, Row, SparkSession
+
+    from clinker.engine.flow.frame import BatchFunction, Frame
 
 _ENDING = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 _CANCEL_SECONDS = 0.5
@@ -65,8 +69,15 @@ class Session:
         spark: SparkSession,
         facts: EngineFacts,
         stop: Callable[[], None],
+        *,
+        engine: Engine | None = None,
+        remembers: bool = True,
     ) -> None:
+        from clinker.engine.session.frames import Frames
+
         self.spark = spark
+        self.engine = engine or Engine()
+        self._frames = Frames(self, remembers=remembers)
         self.facts = facts
         self.batches = BatchLimit(spark)
         self._ending = ExitStack()
@@ -75,6 +86,46 @@ class Session:
         self._handlers: dict[signal.Signals, Any] = {}
         self._interrupted = False
         self._stopped = threading.Event()
+
+    # Frames
+
+    def data_frame(self, frame: Frame) -> DataFrame:
+        """The DataFrame that a frame describes."""
+        return self._frames.built(frame)
+
+    def rows(self, table: pa.Table) -> DataFrame:
+        """A table as a DataFrame; it says explicitly that its times are in no zone."""
+        import pyarrow as pa
+
+        from clinker.engine.session.types import spark_schema
+
+        if not table.num_rows:  # pyspark wants a chunk even then
+            table = pa.Table.from_batches([pa.RecordBatch.from_pylist([], table.schema)])
+        return self.spark.createDataFrame(table, spark_schema(table.schema))
+
+    def table(self, frame: Frame) -> pa.Table:
+        """All rows of a frame, here."""
+        return self.data_frame(frame).toArrow()
+
+    def iterate(self, frame: Frame) -> Iterator[Row]:
+        """The rows of a frame, part after part."""
+        return self.data_frame(frame).toLocalIterator()
+
+    def count(self, frame: Frame) -> int:
+        return self.data_frame(frame).count()
+
+    def run_in_parts(self, frame: Frame, function: BatchFunction, schema: pa.Schema) -> pa.Table:
+        """What a function gives for the batches of every part of a frame."""
+        from clinker.engine.session.frames import run_in_arrow
+        from clinker.engine.session.types import spark_schema
+
+        return run_in_arrow(self.data_frame(frame), function, spark_schema(schema)).toArrow()
+
+    def forget_frames(self) -> None:
+        """Release what was remembered of frames."""
+        self._frames.release()
+
+    # Signals
 
     def interrupt(self) -> None:
         """Cancel what the session is computing.

@@ -6,7 +6,7 @@ aside for the dead-letter file.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -14,12 +14,12 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
-from pyspark.sql import DataFrame
 
-from clinker.engine.expressions.arrow_map import BatchFunction, map_in_arrow
-from clinker.engine.flow.flow import FILE_SHIFT, POSITION, REJECT, SOURCE
-from clinker.engine.reading.scan import spark_schema
+from clinker.engine.flow.flow import POSITION, REJECT, SOURCE
+from clinker.engine.flow.frame import BatchFunction, Frame
 from clinker.engine.rejects.reject_texts import REJECTS, rejects_of
+from clinker.engine.session.session import Session
+from clinker.formats.common.read_spec import FILE_SHIFT
 from clinker.formats.common.rendering import render_all
 from clinker.formats.common.writing import Piece, WriteError, WriteSpec, writing_to
 from clinker.formats.files.parts import Part, PartWriter
@@ -96,11 +96,12 @@ def collect_here(table: pa.Table, spec: WriteSpec, *, per_file: bool) -> Collect
 
 
 def collect_in_parts(
-    frame: DataFrame, spec: WriteSpec, directory: Path, *, per_file: bool
+    session: Session, frame: Frame, spec: WriteSpec, directory: Path, *, per_file: bool
 ) -> Collected:
     """Have every task of the engine render its records to a part file."""
-    function = _part_function(spec, str(directory), per_file)
-    written = map_in_arrow(frame, function, spark_schema(_WRITTEN)).toArrow()
+    part_number = session.engine.part_number
+    function = _part_function(spec, str(directory), per_file, part_number)
+    written = session.run_in_parts(frame, function, _WRITTEN)
     rows = sorted(written.to_pylist(), key=lambda row: row["partition"])
     failed = next((row for row in rows if row["error"] is not None), None)
     if failed:
@@ -131,15 +132,13 @@ def _read(path: str) -> pa.Table:
         return rejects.read_all()
 
 
-def _part_function(spec: WriteSpec, directory: str, per_file: bool) -> BatchFunction:
+def _part_function(
+    spec: WriteSpec, directory: str, per_file: bool, part_number: Callable[[], int]
+) -> BatchFunction:
     """What a task does with its partition; the rows it gives tell what it has written."""
 
     def write(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-        from pyspark import TaskContext
-
-        context = TaskContext.get()
-        assert context is not None
-        task = _Task(spec, directory, context.partitionId(), per_file)
+        task = _Task(spec, directory, part_number(), per_file)
         try:
             for batch in batches:
                 task.take(batch)

@@ -11,7 +11,7 @@ import orjson
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from clinker.cxl.failure import CATEGORY_TYPE_COERCION, shown
+from clinker.cxl.failure import Category, shown
 from clinker.cxl.run.tagged import encode
 from clinker.cxl.values import Value
 from clinker.formats.common.coercion import Coerced, json_text
@@ -19,9 +19,6 @@ from clinker.formats.common.json_texts import escaped
 from clinker.formats.common.read_spec import POSITION, REJECT, REJECT_TYPE, Column, ReadSpec
 from clinker.formats.common.texts import text_bytes
 from clinker.frozen import frozen
-
-CATEGORY_MISSING_REQUIRED = "missing_required_field"
-CATEGORY_REQUIRED_CONVERSION = "required_field_conversion_failure"
 
 
 @frozen
@@ -50,7 +47,7 @@ def unfit_value(column: Column, text: str) -> Rejection:
     """A value that cannot be converted to the type of its column."""
     which = "required column" if column.required else "column"
     return Rejection(
-        CATEGORY_REQUIRED_CONVERSION if column.required else CATEGORY_TYPE_COERCION,
+        Category.REQUIRED_CONVERSION if column.required else Category.TYPE_COERCION,
         f"cannot convert '{shown(text)}' in {which} '{column.name}' to {column.type_name}",
         column.name,
         text,
@@ -60,7 +57,7 @@ def unfit_value(column: Column, text: str) -> Rejection:
 def missing_value(column: Column) -> Rejection:
     """A column without a value that must have one."""
     return Rejection(
-        CATEGORY_MISSING_REQUIRED, f"required column '{column.name}' has no value", column.name
+        Category.MISSING_REQUIRED, f"required column '{column.name}' has no value", column.name
     )
 
 

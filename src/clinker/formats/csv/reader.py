@@ -8,7 +8,7 @@ from typing import TypeVar
 import numpy as np
 import pyarrow as pa
 
-from clinker.cxl.failure import CATEGORY_TYPE_COERCION
+from clinker.cxl.failure import Category
 from clinker.cxl.values import Value
 from clinker.formats.common.coercion import Coerced, Coercion
 from clinker.formats.common.encodings import opened
@@ -143,7 +143,7 @@ class _Conversion:
     def _ragged(self, row: RaggedRow, first_row: int) -> Rejection:
         cells = "cell" if row.cells == 1 else "cells"
         return Rejection(
-            CATEGORY_TYPE_COERCION,
+            Category.TYPE_COERCION,
             f"row {first_row + row.at} has {row.cells} {cells}, expected {len(self._header)}",
             value=row.text,
         )

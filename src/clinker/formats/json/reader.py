@@ -11,7 +11,7 @@ from typing import Any, TypeAlias
 
 import pyarrow as pa
 
-from clinker.cxl.failure import CATEGORY_TYPE_COERCION
+from clinker.cxl.failure import Category
 from clinker.formats.common.coercion import Coerced, Coercion
 from clinker.formats.common.encodings import opened
 from clinker.formats.common.read_spec import (
@@ -312,7 +312,7 @@ class _Conversion:
 
 
 def _no_record(line: Unreadable, row: int) -> Rejection:
-    return Rejection(CATEGORY_TYPE_COERCION, f"row {row} {line.problem}", value=line.line)
+    return Rejection(Category.TYPE_COERCION, f"row {row} {line.problem}", value=line.line)
 
 
 def _whole(records: Records) -> Iterator[Record]:

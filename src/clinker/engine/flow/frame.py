@@ -1,0 +1,333 @@
+"""Frames: tables of the engine, described by the SQL that makes them.
+
+A frame is a chain of steps down to what is read. Nothing is sent to the engine while it grows: a
+session builds all of it at once (`session.building`), and `--explain sql` shows the same steps.
+Names that no user column can have begin with `$`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, TypeAlias
+
+from clinker.frozen import frozen
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+    from pyspark.sql import DataFrame
+
+    from clinker.engine.session.session import Session
+
+Items: TypeAlias = Iterable[tuple[str, str]]
+"""Columns to compute: the name and the SQL of each."""
+BatchFunction: TypeAlias = "Callable[[Iterable[pa.RecordBatch]], Iterator[pa.RecordBatch]]"
+
+
+def quoted(name: str) -> str:
+    """A column name as SQL text."""
+    return "`" + name.replace("`", "``") + "`"
+
+
+def unquoted(text: str) -> str:
+    """The name of a column that stands in SQL text."""
+    return text[1:-1].replace("``", "`")
+
+
+def selection(names: Iterable[str]) -> list[str]:
+    """Columns as a list of SQL texts."""
+    return [quoted(name) for name in names]
+
+
+def item_sql(name: str, text: str) -> str:
+    """A computed column as it stands in a selection."""
+    return text if text == quoted(name) else f"{text} AS {quoted(name)}"
+
+
+@frozen(eq=False)
+class Frame:
+    """A table of the engine: the names of its columns, and the step that makes it."""
+
+    names: tuple[str, ...]
+
+    @property
+    def inputs(self) -> tuple[Frame, ...]:
+        """What it is made of."""
+        return ()
+
+    @property
+    def sql(self) -> str:
+        """The step in words of SQL, without what it is made of."""
+        raise NotImplementedError
+
+    def select(self, items: Items) -> Frame:
+        """Just these columns."""
+        columns = tuple(items)
+        names = tuple(name for name, _ in columns)
+        if names == self.names and all(text == quoted(name) for name, text in columns):
+            return self
+        return Select(names, self, columns)
+
+    def keep(self, names: Iterable[str]) -> Frame:
+        """Some of its columns."""
+        return self.select((name, quoted(name)) for name in names)
+
+    def drop(self, *names: str) -> Frame:
+        return self.keep(name for name in self.names if name not in names)
+
+    def extend(self, items: Items) -> Frame:
+        """These columns behind its own; each may use those before it."""
+        columns = tuple(items)
+        if not columns:
+            return self
+        return Extend((*self.names, *(name for name, _ in columns)), self, columns)
+
+    def number(self, name: str) -> Frame:
+        """With numbers that grow from row to row as they stand; they are never computed earlier."""
+        return Number((*self.names, name), self, name)
+
+    def where(self, test: str) -> Frame:
+        """The rows for which a test holds."""
+        return Where(self.names, self, test)
+
+    def explode(self, text: str, place: str, item: str) -> Frame:
+        """A row for each item of an array, with its place in it from 0."""
+        return Explode((*self.names, place, item), self, text, place, item)
+
+    def group(self, by: Sequence[str], aggregates: Items) -> Frame:
+        """A row for each group of rows that are equal in some columns."""
+        items = tuple(aggregates)
+        return Group((*by, *(name for name, _ in items)), self, tuple(by), items)
+
+    def join(self, other: Frame, test: str, *, is_small: bool = False) -> Frame:
+        """Its rows with those of another for which the test holds; alone where there are none."""
+        return Join((*self.names, *other.names), self, other, test, is_small)
+
+    def cross(self, other: Frame) -> Frame:
+        """Its rows with each of another's."""
+        return Cross((*self.names, *other.names), self, other)
+
+    def union(self, others: Iterable[Frame]) -> Frame:
+        """The rows of frames that have the same columns, in any order."""
+        return Union(self.names, (self, *(other.keep(self.names) for other in others)))
+
+    def sort(self, by: Iterable[SortBy]) -> Frame:
+        return Sort(self.names, self, tuple(by))
+
+    def cut(self, number: str, parts: int, order: Iterable[str]) -> Frame:
+        """Its rows in numbered parts, each of them sorted."""
+        return Cut(self.names, self, number, parts, tuple(order))
+
+    def in_one_part(self) -> Frame:
+        return OnePart(self.names, self)
+
+    def remember(self) -> Frame:
+        """The same rows, computed once for all that read them."""
+        return Remember(self.names, self)
+
+    def run_in_arrow(self, function: BatchFunction, added: Mapping[str, str], work: str) -> Frame:
+        """With columns that a Python function adds to Arrow batches, by name and type."""
+        return RunInArrow((*self.names, *added), self, function, dict(added), work)
+
+
+@frozen(eq=False)
+class SortBy:
+    """A key that rows are sorted by."""
+
+    text: str
+    descending: bool = False
+    nulls_first: bool = True
+
+    @property
+    def sql(self) -> str:
+        direction = "DESC" if self.descending else "ASC"
+        return f"{self.text} {direction} NULLS {'FIRST' if self.nulls_first else 'LAST'}"
+
+
+@frozen(eq=False)
+class Input(Frame):
+    """What stands at the beginning: rows that a session reads or is handed."""
+
+    label: str
+    """What `--explain sql` calls it."""
+    open: Callable[[Session], DataFrame]
+
+    @property
+    def sql(self) -> str:
+        return f"FROM {self.label}"
+
+
+@frozen(eq=False)
+class _Step(Frame):
+    """A frame made of another."""
+
+    below: Frame
+
+    @property
+    def inputs(self) -> tuple[Frame, ...]:
+        return (self.below,)
+
+
+@frozen(eq=False)
+class Select(_Step):
+    columns: tuple[tuple[str, str], ...]
+
+    @property
+    def sql(self) -> str:
+        return f"SELECT {_listed(self.columns)}"
+
+    def select(self, items: Items) -> Frame:
+        # Columns that are only chosen and renamed need no step of their own.
+        columns = tuple(items)
+        own = {quoted(name): text for name, text in self.columns}
+        if all(text in own for _, text in columns):
+            chosen = tuple((name, own[text]) for name, text in columns)
+            return Select(tuple(name for name, _ in columns), self.below, chosen)
+        return super().select(columns)
+
+
+@frozen(eq=False)
+class Extend(_Step):
+    columns: tuple[tuple[str, str], ...]
+
+    @property
+    def sql(self) -> str:
+        return f"SELECT *, {_listed(self.columns)}"
+
+
+@frozen(eq=False)
+class Where(_Step):
+    test: str
+
+    @property
+    def sql(self) -> str:
+        return f"WHERE {self.test}"
+
+
+@frozen(eq=False)
+class Number(_Step):
+    name: str
+
+    @property
+    def sql(self) -> str:
+        return f"SELECT *, /* number */ AS {quoted(self.name)}"
+
+
+@frozen(eq=False)
+class Explode(_Step):
+    text: str
+    place: str
+    item: str
+
+    @property
+    def sql(self) -> str:
+        return f"SELECT *, {self.item_sql}"
+
+    @property
+    def item_sql(self) -> str:
+        return f"posexplode({self.text}) AS ({quoted(self.place)}, {quoted(self.item)})"
+
+
+@frozen(eq=False)
+class Group(_Step):
+    by: tuple[str, ...]
+    aggregates: tuple[tuple[str, str], ...]
+
+    @property
+    def sql(self) -> str:
+        by = ", ".join(selection(self.by)) or "()"
+        return f"SELECT {_listed(self.aggregates)} GROUP BY {by}"
+
+
+@frozen(eq=False)
+class Join(_Step):
+    other: Frame
+    test: str
+    is_small: bool
+    """Whether the other one may be sent to wherever rows of this one are."""
+
+    @property
+    def inputs(self) -> tuple[Frame, ...]:
+        return self.below, self.other
+
+    @property
+    def sql(self) -> str:
+        hint = "/*+ BROADCAST */ " if self.is_small else ""
+        return f"LEFT JOIN {hint}(...) ON {self.test}"
+
+
+@frozen(eq=False)
+class Cross(_Step):
+    other: Frame
+
+    @property
+    def inputs(self) -> tuple[Frame, ...]:
+        return self.below, self.other
+
+    @property
+    def sql(self) -> str:
+        return "CROSS JOIN (...)"
+
+
+@frozen(eq=False)
+class Union(Frame):
+    parts: tuple[Frame, ...]
+
+    @property
+    def inputs(self) -> tuple[Frame, ...]:
+        return self.parts
+
+    @property
+    def sql(self) -> str:
+        return "UNION ALL"
+
+
+@frozen(eq=False)
+class Sort(_Step):
+    by: tuple[SortBy, ...]
+
+    @property
+    def sql(self) -> str:
+        return f"ORDER BY {', '.join(key.sql for key in self.by)}"
+
+
+@frozen(eq=False)
+class Cut(_Step):
+    part: str
+    """SQL for the number of a row's part."""
+    parts: int
+    order: tuple[str, ...]
+
+    @property
+    def sql(self) -> str:
+        by = ", ".join(self.order)
+        return f"DISTRIBUTE BY {self.part} /* {self.parts} parts */ SORT BY {by}"
+
+
+@frozen(eq=False)
+class OnePart(_Step):
+    @property
+    def sql(self) -> str:
+        return "/* in one part */"
+
+
+@frozen(eq=False)
+class Remember(_Step):
+    @property
+    def sql(self) -> str:
+        return "/* computed once */"
+
+
+@frozen(eq=False)
+class RunInArrow(_Step):
+    function: BatchFunction
+    added: Mapping[str, str]
+    work: str
+    """What it does, for those who read the plan."""
+
+    @property
+    def sql(self) -> str:
+        return f"/* Python adds {', '.join(selection(self.added))}: {self.work} */"
+
+
+def _listed(items: Items) -> str:
+    return ", ".join(item_sql(name, text) for name, text in items)

@@ -1,0 +1,81 @@
+"""The dead-letter files of a run, and what becomes of entries that no file takes."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+import orjson
+
+from clinker.config.nodes import SourceNode
+from clinker.cxl.syntax.ast import TraceLevel
+from clinker.engine.reading.inputs import SourceInput
+from clinker.engine.rejects.entries import Rejected
+from clinker.engine.run.observer import Observer
+from clinker.engine.writing.destinations import dead_letter_target
+from clinker.formats.files.dead_letter_file import Entries, prepare_dead_letter_file
+from clinker.formats.files.publication import Publication
+from clinker.plan.compile import Plan
+
+
+def prepare_files(
+    plan: Plan, rejected: Rejected, inputs: Sequence[SourceInput], publication: Publication
+) -> None:
+    """Prepare the dead-letter files, each with the entries of its sources.
+
+    A file of an earlier run that would be replaced vanishes if there is nothing to replace it with.
+    """
+    dlq = plan.pipeline.error_handling.dlq
+    if dlq.include_source_row and plan.dead_letters.files:
+        rejected = rejected.whole()
+    columns = _source_columns(rejected, inputs) if dlq.include_source_row else []
+    for path in plan.dead_letters.files:
+        entries = _entries_to(path, plan, rejected)
+        target = dead_letter_target(plan, path)
+        written = prepare_dead_letter_file(
+            publication,
+            target,
+            entries,
+            source_columns=columns,
+            include_reason=dlq.include_reason,
+            include_source_row=dlq.include_source_row,
+        )
+        if not written and target.if_exists == "overwrite":
+            publication.remove(path)
+
+
+def _source_columns(rejected: Rejected, inputs: Sequence[SourceInput]) -> list[str]:
+    """The fields of all sources: declared ones in order, then what else their records have.
+
+    Of that, what headers tell comes first, as declared fields do in the order of the sources.
+    """
+    columns = {
+        column.name: None
+        for source in inputs
+        if isinstance(source.unit.node, SourceNode)
+        for column in source.unit.node.config.schema_columns
+    }
+    others: dict[str, None] = {}
+    for batch in rejected.entries.batches():
+        origins = ",".join(batch["origin"].drop_null().to_pylist())
+        for record in orjson.loads(f"[{origins}]"):
+            if not record.keys() <= others.keys():
+                others |= dict.fromkeys(record)
+    told = [name for source in inputs for name in source.inventory.undeclared if name in others]
+    return list(columns | dict.fromkeys(told) | others)
+
+
+def log_unfiled(plan: Plan, rejected: Rejected, observer: Observer) -> None:
+    """Tell about entries that no file takes; a preview writes none."""
+    entries = rejected.entries if plan.options.preview else _entries_to(None, plan, rejected)
+    for entry in entries:
+        where = f"{entry.source_file} row {entry.source_row}: " if entry.source_file else ""
+        text = f"rejected: {where}{entry.category}: {entry.detail}"
+        observer.logged(TraceLevel.WARN, text, entry.node)
+
+
+def _entries_to(path: Path | None, plan: Plan, rejected: Rejected) -> Entries:
+    """The entries that go to a file, or to none."""
+    paths, common = plan.dead_letters.paths, plan.dead_letters.common_path
+    sources = [name for name in rejected.by_source if paths.get(name, common) == path]
+    return rejected.entries.of_sources(sources)

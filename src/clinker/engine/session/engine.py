@@ -1,0 +1,80 @@
+"""What engines differ in: a handful of operations on their frames, here and nowhere else.
+
+This is Apache Spark, in a process of ours or behind a Connect server. Another engine is a subclass
+that does some of it in another way.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import TYPE_CHECKING, TypeVar
+
+from clinker.engine.flow.frame import quoted
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+    from pyspark.sql import DataFrame, SparkSession
+
+T = TypeVar("T")
+
+
+class Engine:
+    """The operations of Apache Spark."""
+
+    name = "spark"
+
+    def number(self, frame: DataFrame, name: str) -> DataFrame:
+        """The frame with numbers that grow from row to row, computed just here."""
+        return frame.selectExpr("*", f"monotonically_increasing_id() AS {quoted(name)}")
+
+    def keep(self, frame: DataFrame) -> DataFrame:
+        """The frame, computed only once as long as it is not released."""
+        from pyspark import StorageLevel
+
+        return frame.persist(StorageLevel.MEMORY_AND_DISK)
+
+    def release(self, frame: DataFrame) -> None:
+        frame.unpersist()
+
+    def cut(self, frame: DataFrame, number: str, parts: int, order: Sequence[str]) -> DataFrame:
+        """The rows in as many parts, which their numbers tell, each of them sorted."""
+        from pyspark.sql import functions as f
+
+        return frame.repartitionById(parts, f.expr(number)).sortWithinPartitions(*order)
+
+    def in_one_part(self, frame: DataFrame) -> DataFrame:
+        return frame.coalesce(1)
+
+    def broadcast(self, frame: DataFrame) -> DataFrame:
+        """The frame, to be sent to wherever rows are joined with it."""
+        return frame.hint("broadcast")
+
+    def scan(
+        self,
+        spark: SparkSession,
+        tasks: Sequence[T],
+        read: Callable[[T], Iterator[pa.RecordBatch]],
+        schema: pa.Schema,
+    ) -> DataFrame:
+        """What `read` gives for each task; partitions stand in the order of tasks."""
+
+        def read_all(numbers: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+            for batch in numbers:
+                for number in batch.column(0).to_pylist():
+                    yield from read(tasks[number])
+
+        from clinker.engine.session.types import spark_schema
+
+        # Each number is a task of its own. A data source of Spark's would do the same, but leaves
+        # behind the processes that plan it, for as long as the session lives.
+        numbers = spark.range(0, len(tasks), 1, max(1, len(tasks)))
+        return numbers.mapInArrow(read_all, spark_schema(schema))
+
+    @staticmethod
+    def part_number() -> int:
+        """Which part of a frame a function of batches is at work on; asked by a worker."""
+        from pyspark import TaskContext
+
+        context = TaskContext.get()
+        assert context is not None
+        return context.partitionId()

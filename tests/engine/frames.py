@@ -1,0 +1,38 @@
+"""Frames of tests: DataFrames as inputs of descriptions, and descriptions as DataFrames."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import cache
+
+from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql.types import DataType
+
+from clinker.engine.expressions import Layer, Representation
+from clinker.engine.flow import layers
+from clinker.engine.flow.frame import Frame, Input
+from clinker.engine.session.session import EngineFacts, Session
+
+
+def frame_of(data: DataFrame) -> Frame:
+    """A frame that stands on a DataFrame."""
+    return Input(tuple(data.columns), "a test", lambda _: data)
+
+
+@cache
+def session_of(spark: SparkSession) -> Session:
+    return Session(spark, EngineFacts("spark", spark.version, "test", None), lambda: None)
+
+
+def data_frame(spark: SparkSession, frame: Frame) -> DataFrame:
+    """What a frame describes."""
+    return session_of(spark).data_frame(frame)
+
+
+def with_layers(spark: SparkSession, data: DataFrame, added: Sequence[Layer]) -> DataFrame:
+    """A DataFrame with the columns of layers."""
+    return data_frame(spark, layers.with_layers(frame_of(data), added))
+
+
+def spark_type(form: Representation) -> DataType:
+    return DataType.fromDDL(form.ddl)
