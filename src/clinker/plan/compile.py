@@ -18,7 +18,7 @@ from clinker.plan.analyses.projection import plan_projections
 from clinker.plan.analyses.required import RequiredColumns, plan_required
 from clinker.plan.analyses.variable_flow import check_variable_flow
 from clinker.plan.analyses.watermarks import EventTimes, plan_event_times
-from clinker.plan.analyses.windows import Window, plan_windows
+from clinker.plan.analyses.windows import plan_windows
 from clinker.plan.files.dead_letters import DeadLetters, check_dead_letters, dead_letters
 from clinker.plan.files.discovery import check_patterns, load_layouts
 from clinker.plan.files.paths import (
@@ -36,8 +36,9 @@ from clinker.plan.graph.compositions import expand
 from clinker.plan.graph.graph import Graph
 from clinker.plan.graph.parameters import Parameters
 from clinker.plan.graph.wiring import wire
+from clinker.plan.nodes import OutputColumn, Planned
 from clinker.plan.nodes.binding import bind
-from clinker.plan.nodes.planned import OutputColumn, Planned
+from clinker.plan.nodes.window import Window
 from clinker.plan.options import Options
 from clinker.plan.variables import Registry, declared
 
@@ -115,10 +116,10 @@ def compile_pipeline(content: bytes, name: str, options: Options) -> Compiled:
     found += check_variable_flow(graph, bound.nodes, registry)
 
     correlation = kept(plan_correlation(graph, bound.nodes, pipeline.error_handling))
-    orders = kept(plan_order(graph, bound.nodes, correlation))
+    orders = kept(plan_order(bound.nodes, correlation))
     windows = kept(plan_windows(graph, bound.nodes, correlation, orders))
-    event_times = kept(plan_event_times(graph))
-    joins = plan_joins(graph, bound.nodes)
+    event_times = kept(plan_event_times(graph, bound.nodes))
+    joins = plan_joins(bound.nodes)
     found += joins.diagnostics
 
     layouts = load_layouts(graph, options)
@@ -148,8 +149,8 @@ def compile_pipeline(content: bytes, name: str, options: Options) -> Compiled:
         windows=windows,
         event_times=event_times,
         joins=joins.by_node,
-        required=plan_required(graph, bound.nodes, windows, correlation, pipeline.error_handling),
-        projections=plan_projections(graph, bound.nodes, correlation),
+        required=plan_required(bound.nodes, windows, correlation, pipeline.error_handling),
+        projections=plan_projections(bound.nodes, correlation),
         layouts=layouts.by_node,
         dead_letters=dead_letters(pipeline, graph, options.base_dir),
         storage=storage.settings,

@@ -1,4 +1,8 @@
-"""The nodes of a pipeline, one module per kind."""
+"""The nodes of a pipeline, one module per kind: what a user may write for it.
+
+A kind is named three times below: in the union of nodes that records pass, by which the type
+checker knows whether a `match` is complete, in the table of models, and in the exports.
+"""
 
 from __future__ import annotations
 
@@ -18,7 +22,7 @@ from clinker.config.nodes.source import SourceNode
 from clinker.config.nodes.state import StateNode
 from clinker.config.nodes.transform import TransformNode
 
-PipelineNode: TypeAlias = Annotated[
+GraphNode: TypeAlias = (
     SourceNode
     | TransformNode
     | AggregateNode
@@ -26,10 +30,11 @@ PipelineNode: TypeAlias = Annotated[
     | MergeNode
     | CombineNode
     | OutputNode
-    | CompositionNode
-    | StateNode,
-    Field(discriminator="type"),
-]
+    | StateNode
+)
+"""The nodes that records pass: all but calls of compositions, in whose place their bodies stand."""
+
+PipelineNode: TypeAlias = Annotated[GraphNode | CompositionNode, Field(discriminator="type")]
 
 NODE_MODELS: Mapping[str, type[NodeBase]] = {
     "source": SourceNode,
@@ -48,6 +53,7 @@ __all__ = [
     "AggregateNode",
     "CombineNode",
     "CompositionNode",
+    "GraphNode",
     "MergeNode",
     "NodeBase",
     "OutputNode",

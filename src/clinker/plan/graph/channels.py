@@ -8,6 +8,7 @@ from pathlib import Path, PurePath
 from typing import Literal
 
 from clinker.config import Channel, load_channel
+from clinker.config.nodes import SourceNode
 from clinker.config.variables import Variable
 from clinker.diagnostics import Diagnostic, Label, Location
 from clinker.diagnostics.suggest import did_you_mean
@@ -232,7 +233,7 @@ def _source_conflicts(
 
 
 def _unknown_sources(channel: Channel, graph: Graph) -> Iterator[Diagnostic]:
-    sources = [unit.name for unit in graph if unit.kind == "source"]
+    sources = [unit.name for unit, _ in graph.of(SourceNode)]
     for source in channel.vars.source:
         if source not in sources:
             yield channel.vars.problem(

@@ -16,7 +16,7 @@ from clinker.config.composition import Parameter, Signature
 from clinker.config.errors import found
 from clinker.config.nodes import (
     CompositionNode,
-    NodeBase,
+    PipelineNode,
 )
 from clinker.config.reference import Ref
 from clinker.config.variables import read_value
@@ -50,7 +50,7 @@ class Body:
     """The nodes of a pipeline or of one call of a composition."""
 
     scope: CallScope
-    nodes: tuple[NodeBase, ...]
+    nodes: tuple[PipelineNode, ...]
     calls: Mapping[str, Called]
     """The composition calls among the nodes that could be expanded, by node name."""
 
@@ -180,7 +180,7 @@ class _Expander:
     prefixes: dict[str, Location] = field(default_factory=dict)
     count: int = 0
 
-    def body(self, nodes: tuple[NodeBase, ...], scope: CallScope, chain: _Chain) -> Body:
+    def body(self, nodes: tuple[PipelineNode, ...], scope: CallScope, chain: _Chain) -> Body:
         self.count += len(nodes)
         first = {node.name: node for node in reversed(nodes)}
         calls = {

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
-from clinker.config.nodes import CombineNode, CompositionNode, MergeNode, NodeBase, RouteNode
+from clinker.config.nodes import CompositionNode, PipelineNode
 from clinker.config.reference import Ref
 from clinker.diagnostics import Diagnostic, Label, Location, Severity
 from clinker.diagnostics.suggest import did_you_mean
@@ -52,7 +52,7 @@ class _Place:
     """A body, and how it is reached from the one around it."""
 
     body: Body
-    nodes: Mapping[str, NodeBase]
+    nodes: Mapping[str, PipelineNode]
     call: Called | None = None
     outer: _Place | None = None
     inner: dict[str, _Place] = field(default_factory=dict)
@@ -148,15 +148,11 @@ class _Wiring:
         )
         self._connect(inner)
 
-    def _edges(self, place: _Place, node: NodeBase) -> Iterator[Edge]:
+    def _edges(self, place: _Place, node: PipelineNode) -> Iterator[Edge]:
         for ref, path in node.references:
             location = node.at(str(path[0]), *path[1:])
             edge = self._edge(place, ref, location, f"'{node.name}'", node.name)
-            if isinstance(node, CombineNode):
-                edge = replace(edge, label=str(path[-1]))
-            elif isinstance(node, MergeNode) and edge.upstream != ref.node:
-                edge = replace(edge, label=ref.node)
-            yield edge
+            yield replace(edge, label=node.label(ref, path))
 
     def _edge(
         self, place: _Place, ref: Ref, location: Location, shown: str, reader: str = ""
@@ -205,8 +201,8 @@ class _Wiring:
         if node is None:
             return _Target(UNKNOWN)
         port = ref.port
-        if port is None and isinstance(node, RouteNode):
-            port = reader if reader in node.config.branches else None
+        if port is None and reader in node.ports:
+            port = reader
         return _Target(place.scope.prefix + ref.node, port)
 
     def _follow_port(
@@ -236,7 +232,7 @@ def _exit_for(reader: str, node: CompositionNode, inner: _Place) -> str | None:
 
 
 def _name_problems(place: _Place) -> Iterator[Diagnostic]:
-    first: dict[str, NodeBase] = {}
+    first: dict[str, PipelineNode] = {}
     trail = place.scope.trail
     for node in place.body.nodes:
         same = first.get(node.name)
@@ -318,11 +314,11 @@ def _unknown_node(place: _Place, ref: Ref, location: Location, shown: str) -> Di
 
 
 def _port_problem(
-    place: _Place, ref: Ref, location: Location, shown: str, reader: str, upstream: NodeBase
+    place: _Place, ref: Ref, location: Location, shown: str, reader: str, upstream: PipelineNode
 ) -> Diagnostic | None:
     if isinstance(upstream, CompositionNode):
         return _exit_problem(place, ref, location, shown)
-    ports = upstream.config.branches if isinstance(upstream, RouteNode) else ()
+    ports = upstream.ports
     if ref.port in ports:
         return None
     if ref.port is not None:
@@ -331,7 +327,7 @@ def _port_problem(
             "E036",
             f"'{ref.node}' has no port '{ref.port}'",
             location,
-            also=(Label(upstream.at("name"), f"a {getattr(upstream, 'type', 'node')}"),),
+            also=(Label(upstream.at("name"), f"a {upstream.type}"),),
             help=did_you_mean(ref.port, ports) or known,
         )
     if ports and reader not in ports:
@@ -409,7 +405,7 @@ def _connected(units: list[Unit]) -> tuple[list[Unit], list[Diagnostic]]:
             call = _absent_in(edge, absent)
             if call is None:
                 edges.append(edge)
-            elif unit.kind != "merge" or not unit.scope.prefix.startswith(call):
+            elif not unit.node.goes_on_without_inputs or not unit.scope.prefix.startswith(call):
                 problems.append(_needs_port(unit, edge, call))
                 edges.append(Edge(edge.label, UNKNOWN, None, edge.location))
         kept.append(replace(unit, inputs=tuple(edges)))
@@ -425,11 +421,7 @@ def _absent_in(edge: Edge, absent: Mapping[str, str]) -> str | None:
 
 def _ends_without(unit: Unit, absent: Mapping[str, str]) -> bool:
     """Whether a node has nothing to do now that some of its inputs are absent."""
-    missing = [edge for edge in unit.inputs if _absent_in(edge, absent)]
-    if isinstance(unit.node, CombineNode):
-        driver = unit.node.config.drive or unit.inputs[0].label
-        return any(edge.label == driver for edge in missing)
-    return len(missing) == len(unit.inputs)
+    return all(_absent_in(edge, absent) for edge in unit.passed_on)
 
 
 def _needs_port(unit: Unit, edge: Edge, call: str) -> Diagnostic:

@@ -6,7 +6,11 @@ from enum import Enum
 
 
 class Shape(Enum):
-    """What becomes of records in a node. Analyses ask for it instead of the kind."""
+    """What becomes of records in a node.
+
+    Analyses match on it instead of the kind. Every planned class names its shape as a literal, so
+    the type checker knows which nodes a `case` is about.
+    """
 
     READS = "reads"
     """Records come into being."""
