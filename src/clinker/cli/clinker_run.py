@@ -14,6 +14,7 @@ from clinker.cxl.failure import printable
 from clinker.diagnostics import in_reading_order
 from clinker.plan.compile import Compiled, Plan, compile_pipeline
 from clinker.plan.files.discovery import check_inputs
+from clinker.plan.nodes import Shape
 from clinker.plan.options import Options, Preview
 
 
@@ -118,11 +119,11 @@ def _spark_conf(given: Sequence[str]) -> dict[str, str]:
 
 
 def _print_summary(plan: Plan, config: str) -> None:
-    kinds = [unit.kind for unit in plan.graph]
-    sources, outputs = kinds.count("source"), kinds.count("output")
+    shapes = [planned.shape for planned in plan.nodes.values()]
+    sources, outputs = shapes.count(Shape.READS), shapes.count(Shape.WRITES)
     counts = (
         _counted(sources, "source"),
-        _counted(len(kinds) - sources - outputs, "node between"),
+        _counted(len(shapes) - sources - outputs, "node between"),
         _counted(outputs, "output"),
     )
     print(f"ok: {config} is valid: {', '.join(counts)}")

@@ -174,9 +174,9 @@ class Execution:
 def _input_size(plan: Plan) -> int:
     """How many bytes there are to read."""
     now = datetime.now(UTC)
-    sources = [unit.node.config for unit in plan.graph if isinstance(unit.node, SourceNode)]
-    found = (discover(config, plan.options, now) for config in sources)
-    return sum(file.size for discovery in found for file in discovery.files)
+    sources = plan.graph.of(SourceNode)
+    discoveries = (discover(source.config, plan.options, now) for _, source in sources)
+    return sum(file.size for discovery in discoveries for file in discovery.files)
 
 
 def session_settings(

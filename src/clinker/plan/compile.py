@@ -20,7 +20,8 @@ from clinker.plan.analyses.variable_flow import check_variable_flow
 from clinker.plan.analyses.watermarks import EventTimes, plan_event_times
 from clinker.plan.analyses.windows import plan_windows
 from clinker.plan.files.dead_letters import DeadLetters, check_dead_letters, dead_letters
-from clinker.plan.files.discovery import check_patterns, load_layouts
+from clinker.plan.files.discovery import check_patterns
+from clinker.plan.files.layouts import load_layouts
 from clinker.plan.files.paths import (
     check_destinations,
     check_overwritten_inputs,

@@ -1,7 +1,7 @@
 """The nodes of a pipeline, one module per kind: what a user may write for it.
 
-A kind is named three times below: in the union of nodes that records pass, by which the type
-checker knows whether a `match` is complete, in the table of models, and in the exports.
+A kind is named in the unions, by which the type checker knows whether a `match` is complete, and in
+the table of models.
 """
 
 from __future__ import annotations
@@ -34,7 +34,19 @@ GraphNode: TypeAlias = (
 )
 """The nodes that records pass: all but calls of compositions, in whose place their bodies stand."""
 
-PipelineNode: TypeAlias = Annotated[GraphNode | CompositionNode, Field(discriminator="type")]
+PipelineNode: TypeAlias = Annotated[
+    SourceNode
+    | TransformNode
+    | AggregateNode
+    | RouteNode
+    | MergeNode
+    | CombineNode
+    | OutputNode
+    | CompositionNode
+    | StateNode,
+    Field(discriminator="type"),
+]
+"""What may be written under `nodes`; where a type is unknown, messages list them in this order."""
 
 NODE_MODELS: Mapping[str, type[NodeBase]] = {
     "source": SourceNode,

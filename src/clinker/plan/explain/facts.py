@@ -5,16 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from datetime import datetime
+from typing import assert_never
 
-from clinker.config.nodes import (
-    AggregateNode,
-    CombineNode,
-    OutputNode,
-    RouteNode,
-    StateNode,
-    TransformNode,
-)
-from clinker.config.nodes.aggregate import Hopping, Tumbling
+from clinker.config.nodes import AggregateNode, CombineNode, OutputNode, RouteNode
+from clinker.config.nodes.aggregate import Hopping, Session, TimeWindow, Tumbling
 from clinker.cxl.run.window_spec import FrameSpec
 from clinker.cxl.types import Type
 from clinker.plan.analyses.correlation import Retraction
@@ -28,17 +22,15 @@ from clinker.plan.analyses.ordering import (
 )
 from clinker.plan.analyses.ordering import Step as OrderStep
 from clinker.plan.analyses.required import RequiredColumns
-from clinker.plan.analyses.windows import Window
 from clinker.plan.compile import Plan
-from clinker.plan.explain.expressions import Cxl, cxl, shown
+from clinker.plan.explain.expressions import CxlFacts, cxl_facts, shown
 from clinker.plan.explain.handoffs import Crossing, HandOff, hand_offs
 from clinker.plan.explain.operators import Operator, operator
 from clinker.plan.explain.storage import StorageFacts, storage_facts
 from clinker.plan.explain.volumes import Volume, discovered, volumes
-from clinker.plan.files.discovery import display_name
-from clinker.plan.files.paths import known_values, pipeline_hash, render, split_name
-from clinker.plan.graph.graph import Unit
-from clinker.plan.nodes.planned import Planned, PlannedOutput
+from clinker.plan.files.paths import display_name, known_values, pipeline_hash, render, split_name
+from clinker.plan.nodes import Planned, Shape
+from clinker.plan.nodes.window import Window
 
 _ARBITRATION = {
     "pause": "BackPressurePreferred -> Priority",
@@ -69,6 +61,8 @@ class NodeFacts:
     operator: Operator
     call: str | None
     """The composition call it belongs to."""
+    can_back_pressure: bool
+    """Whether it can wait with its records until there is room for them."""
     is_init: bool
     """Whether it runs before the main pass."""
     depends_on: tuple[str, ...]
@@ -83,7 +77,7 @@ class NodeFacts:
     volume: Volume
     required: RequiredColumns | None
     """What is read of a source."""
-    cxl: Cxl | None
+    cxl: CxlFacts | None
     sql: NodeSql | None
     aggregate: AggregateStrategy | None
 
@@ -99,10 +93,6 @@ class NodeFacts:
     def label(self) -> str:
         """The name with the way the node is carried out."""
         return label(self.kind, self.name, self.operator)
-
-    @property
-    def can_back_pressure(self) -> bool:
-        return self.kind == "source"
 
     @property
     def buffer(self) -> str:
@@ -323,48 +313,46 @@ def _nodes(
             kind=unit.kind,
             operator=operators[unit.name],
             call=unit.scope.prefix.removesuffix("/") or None,
-            is_init=isinstance(unit.node, TransformNode | StateNode)
-            and unit.node.config.phase == "init",
+            can_back_pressure=planned.shape is Shape.READS,
+            is_init=unit.node.init_phase is not None,
             depends_on=tuple(
                 slug(units[edge.upstream].kind, edge.upstream) for edge in unit.inputs
             ),
             columns=_columns(planned),
             has_more_columns=planned.row.is_open,
-            ordering=_ordering(plan, unit),
+            ordering=_ordering(plan, planned),
             partitioning=plan.orders.partitionings[unit.name],
             keys=plan.correlation.visible[unit.name].columns,
             hand_offs=tuple(out for out in passed_on if out.producer == unit.name),
             volume=estimates[unit.name],
             required=plan.required.get(unit.name),
-            cxl=cxl(plan, unit),
+            cxl=cxl_facts(plan, unit),
             sql=sql.get(unit.name),
             aggregate=plan.orders.strategies.get(unit.name),
         )
 
 
-def _ordering(plan: Plan, unit: Unit) -> Ordering:
+def _ordering(plan: Plan, planned: Planned) -> Ordering:
     """The order of the records that leave a node; for an output, of those it writes."""
-    incoming = plan.orders.orderings[unit.name]
-    if not isinstance(unit.node, OutputNode) or not unit.node.config.sort_order:
+    incoming = plan.orders.orderings[planned.name]
+    if planned.shape is not Shape.WRITES or not planned.node.config.sort_order:
         return incoming
-    keys = sort_keys(unit.node.config.sort_order)
-    text = f"'{unit.name}' sorts its records by {key_text(keys)}"
-    step = OrderStep(text, unit.node.config.key_at("sort_order"))
+    keys = sort_keys(planned.node.config.sort_order)
+    text = f"'{planned.name}' sorts its records by {key_text(keys)}"
+    step = OrderStep(text, planned.node.config.key_at("sort_order"))
     return Ordering(keys, (*incoming.history, step))
 
 
 def _columns(planned: Planned) -> Mapping[str, Type]:
     """What leaves a node; for an output, what it writes."""
-    if isinstance(planned, PlannedOutput):
+    if planned.shape is Shape.WRITES:
         return {column.name: column.type for column in planned.columns}
     return planned.row.columns
 
 
 def _outputs(plan: Plan) -> Iterator[OutputFacts]:
-    for unit in plan.graph:
-        if not isinstance(unit.node, OutputNode):
-            continue
-        config = unit.node.config
+    for unit, node in plan.graph.of(OutputNode):
+        config = node.config
         values = replace(
             known_values(plan.graph, unit, plan.options, plan.channel),
             pipeline_hash=pipeline_hash(plan.text),
@@ -380,10 +368,8 @@ def _outputs(plan: Plan) -> Iterator[OutputFacts]:
 
 
 def _routes(plan: Plan) -> Iterator[RouteFacts]:
-    for unit in plan.graph:
-        if not isinstance(unit.node, RouteNode):
-            continue
-        config = unit.node.config
+    for unit, node in plan.graph.of(RouteNode):
+        config = node.config
         readers = [(consumer.name, edge.port) for consumer, edge in plan.graph.consumers(unit.name)]
         yield RouteFacts(
             unit.name,
@@ -405,13 +391,10 @@ def _routes(plan: Plan) -> Iterator[RouteFacts]:
 
 
 def _combines(plan: Plan) -> Iterator[CombineFacts]:
-    for name, join in plan.joins.items():
-        unit = plan.graph.units[name]
-        node = unit.node
-        assert isinstance(node, CombineNode)
-        propagate = node.config.propagate_ck
+    for unit, node in plan.graph.of(CombineNode):
+        join, propagate = plan.joins[unit.name], node.config.propagate_ck
         yield CombineFacts(
-            node=name,
+            node=unit.name,
             driver=join.driver,
             inputs={edge.label: edge.upstream for edge in unit.inputs},
             steps=tuple(_step(node, step) for step in join.steps),
@@ -469,24 +452,30 @@ def _frame(frame: FrameSpec) -> str:
 
 
 def _time_windows(plan: Plan) -> Iterator[TimeWindowFacts]:
-    for name, sources in plan.event_times.time_windows.items():
-        node = plan.graph.units[name].node
-        assert isinstance(node, AggregateNode) and node.config.time_window
-        shape = node.config.time_window.shape
-        if isinstance(shape, Tumbling):
-            text = f"tumbling, {shape.size}"
-        elif isinstance(shape, Hopping):
-            text = f"hopping, {shape.size} every {shape.slide}"
-        else:
-            assert shape
-            text = f"session, ended by a gap of {shape.gap}"
-        lateness = node.config.allowed_lateness
-        yield TimeWindowFacts(
-            name,
-            text,
-            str(lateness) if lateness is not None else None,
-            {source: plan.event_times.columns[source] for source in sources},
-        )
+    for unit, node in plan.graph.of(AggregateNode):
+        if node.config.time_window:
+            sources = plan.event_times.time_windows[unit.name]
+            lateness = node.config.allowed_lateness
+            yield TimeWindowFacts(
+                unit.name,
+                _describe(node.config.time_window),
+                str(lateness) if lateness is not None else None,
+                {source: plan.event_times.columns[source] for source in sources},
+            )
+
+
+def _describe(window: TimeWindow) -> str:
+    match window.shape:
+        case Tumbling() as tumbling:
+            return f"tumbling, {tumbling.size}"
+        case Hopping() as hopping:
+            return f"hopping, {hopping.size} every {hopping.slide}"
+        case Session() as session:
+            return f"session, ended by a gap of {session.gap}"
+        case None:
+            raise AssertionError("a time window without a shape is no valid configuration")
+        case other:
+            assert_never(other)
 
 
 # Retraction

@@ -126,11 +126,10 @@ def _width(plan: Plan, unit: Unit) -> int:
 
 
 def _staging(plan: Plan, files: Mapping[str, Discovery]) -> Iterator[StagedSource]:
-    for unit in plan.graph:
-        if isinstance(unit.node, SourceNode):
-            found = files.get(unit.name)
-            staged = _staged(plan, found.files) if found else ()
-            yield StagedSource(unit.name, found is None, tuple(staged))
+    for unit, _ in plan.graph.of(SourceNode):
+        discovery = files.get(unit.name)
+        staged = _staged(plan, discovery.files) if discovery else ()
+        yield StagedSource(unit.name, discovery is None, tuple(staged))
 
 
 def _staged(plan: Plan, files: Iterable[SourceFile]) -> Iterator[StagedFile]:

@@ -20,7 +20,7 @@ from clinker.config import Workspace, load_workspace
 from clinker.config.workspace import Spill, Staging
 from clinker.diagnostics import Diagnostic, Label, Severity
 from clinker.frozen import frozen
-from clinker.plan.files.discovery import GlobError, compile_glob, matches_any
+from clinker.plan.files.globs import GlobError, compile_glob, matches_any
 from clinker.plan.files.paths import CODE, resolve, violation
 from clinker.plan.files.workspace import FILE
 
