@@ -104,10 +104,10 @@ def _path(text: str | None) -> Path | None:
     return Path(text) if text else None
 
 
-def _spark_conf(given: Sequence[str]) -> dict[str, str]:
+def _spark_conf(pairs: Sequence[str]) -> dict[str, str]:
     """`key=value` pairs; the last value of a key counts."""
     conf: dict[str, str] = {}
-    for text in given:
+    for text in pairs:
         key, equals, value = text.partition("=")
         if not equals or not key.strip():
             from clinker.engine.session.secrets import HIDDEN, is_secret

@@ -91,50 +91,50 @@ def compile_pipeline(content: bytes, name: str, options: Options) -> Compiled:
     """Compile a pipeline file, reporting everything wrong with it and what it refers to."""
     options = located(options)
     loaded = load_pipeline(content, options.variables, name)
-    found = list(loaded.diagnostics)
+    findings = list(loaded.diagnostics)
     pipeline = loaded.value or loaded.readable
     if pipeline is None:
-        return Compiled(None, found)
+        return Compiled(None, findings)
 
     def kept(result: tuple[T, list[Diagnostic]]) -> T:
-        found.extend(result[1])
+        findings.extend(result[1])
         return result[0]
 
     path = Path(name)
     channel = kept(chosen_channel(options))
     channel_name = channel.channel.name if channel else ""
     expansion = expand(pipeline, path, options, channel)
-    found += expansion.diagnostics
+    findings += expansion.diagnostics
     graph = kept(wire(expansion.body, loaded.unread))
     registry = kept(declared(pipeline, graph))
     if channel:
         registry = kept(overlaid(registry, channel, graph))
-        found += check_channel(channel, path, expansion.sites)
+        findings += check_channel(channel, path, expansion.sites)
 
     bound = bind(graph, registry, _modules(pipeline, options), pipeline.pipeline)
-    found += bound.diagnostics
-    found += check_ports(graph, bound.nodes)
-    found += check_variable_flow(graph, bound.nodes, registry)
+    findings += bound.diagnostics
+    findings += check_ports(graph, bound.nodes)
+    findings += check_variable_flow(graph, bound.nodes, registry)
 
     correlation = kept(plan_correlation(graph, bound.nodes, pipeline.error_handling))
     orders = kept(plan_order(bound.nodes, correlation))
     windows = kept(plan_windows(graph, bound.nodes, correlation, orders))
     event_times = kept(plan_event_times(graph, bound.nodes))
     joins = plan_joins(bound.nodes)
-    found += joins.diagnostics
+    findings += joins.diagnostics
 
     layouts = load_layouts(graph, options)
     storage = load_storage(options.root)
-    found += [*layouts.diagnostics, *storage.diagnostics]
+    findings += [*layouts.diagnostics, *storage.diagnostics]
     written = destinations(pipeline, graph, options, channel=channel_name)
-    found += check_paths(pipeline, graph, options, channel_name)
-    found += [*check_templates(graph), *check_patterns(graph), *check_destinations(written)]
-    found += check_overwritten_inputs(graph, options, written)
-    found += check_dead_letters(pipeline, graph, written)
+    findings += check_paths(pipeline, graph, options, channel_name)
+    findings += [*check_templates(graph), *check_patterns(graph), *check_destinations(written)]
+    findings += check_overwritten_inputs(graph, options, written)
+    findings += check_dead_letters(pipeline, graph, written)
 
-    found = in_reading_order(found)
-    if any(d.is_error for d in found) or storage.settings is None:
-        return Compiled(None, found)
+    findings = in_reading_order(findings)
+    if any(d.is_error for d in findings) or storage.settings is None:
+        return Compiled(None, findings)
     plan = Plan(
         pipeline=pipeline,
         path=path,
@@ -156,7 +156,7 @@ def compile_pipeline(content: bytes, name: str, options: Options) -> Compiled:
         dead_letters=dead_letters(pipeline, graph, options.base_dir),
         storage=storage.settings,
     )
-    return Compiled(plan, found)
+    return Compiled(plan, findings)
 
 
 def _modules(pipeline: Pipeline, options: Options) -> ModuleLibrary:

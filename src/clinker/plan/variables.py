@@ -30,8 +30,8 @@ class Registry:
     """Where each variable of a scope is declared."""
 
     def scope(self, name: str) -> Mapping[str, Variable]:
-        found: Mapping[str, Variable] = getattr(self, name)
-        return found
+        variables: Mapping[str, Variable] = getattr(self, name)
+        return variables
 
     def types(self, scope: str) -> dict[str, Type]:
         """The types of a scope's variables."""

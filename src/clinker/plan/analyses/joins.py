@@ -171,13 +171,13 @@ def _part(expr: typed.Expr, combine: PlannedCombine) -> _Part:
 
 def _inputs_of(expr: typed.Expr, combine: PlannedCombine) -> frozenset[str]:
     """The inputs whose records an expression depends on."""
-    found = {qualifier for qualifier, _ in expr.fields_read if qualifier}
+    inputs = {qualifier for qualifier, _ in expr.fields_read if qualifier}
     for part in expr.walk():
         if isinstance(part, typed.System) and part.namespace in _PER_RECORD:
             # What a record carries besides its fields is the driver's, unless it names an input.
             named = part.namespace == "source" and part.path[0] in combine.inputs
-            found.add(part.path[0] if named else combine.driver)
-    return frozenset(found)
+            inputs.add(part.path[0] if named else combine.driver)
+    return frozenset(inputs)
 
 
 def _order(declared: Sequence[str], driver: str, parts: Sequence[_Part]) -> list[str]:

@@ -42,9 +42,9 @@ class Ordering:
     def sorts_groups(self, group_by: Iterable[str], keys: Iterable[SortKey]) -> bool:
         """Whether records that are equal in `group_by` arrive in the order of `keys`."""
         equal = set(group_by)
-        given = [key for key in self.keys if key.field not in equal]
+        known = [key for key in self.keys if key.field not in equal]
         wanted = [key for key in keys if key.field not in equal]
-        return given[: len(wanted)] == wanted
+        return known[: len(wanted)] == wanted
 
     def lost(self, text: str, location: Location) -> Ordering:
         return Ordering((), (*self.history, Step(text, location)))

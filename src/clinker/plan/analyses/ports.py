@@ -158,12 +158,12 @@ def _sees(names: Names, name: str) -> bool:
 
 
 def _union(several: list[Names]) -> Names:
-    found: frozenset[str] = frozenset()
+    union: frozenset[str] = frozenset()
     for names in several:
         if names is None:
             return None
-        found |= names
-    return found
+        union |= names
+    return union
 
 
 def _hidden_reads(call: Call, unit: Unit, sight: _Sight) -> Iterator[Diagnostic]:

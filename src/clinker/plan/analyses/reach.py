@@ -56,13 +56,13 @@ def _paths(nodes: Nodes, edge: Edge) -> _Paths | None:
     if not _passes_single_records(node):
         return None
     step = _Step(node.unit, edge.port)
-    found: list[_Path] = []
+    ways: list[_Path] = []
     for before in node.passed_on:
         paths = _paths(nodes, before)
-        if paths is None or len(found) > _MOST_PATHS:
+        if paths is None or len(ways) > _MOST_PATHS:
             return None
-        found += ((*path, step) for path in paths)
-    return tuple(found) or ((step,),)
+        ways += ((*path, step) for path in paths)
+    return tuple(ways) or ((step,),)
 
 
 def _passes_single_records(node: Planned) -> bool:

@@ -60,15 +60,15 @@ class _Flow:
 
     @cached_property
     def reads(self) -> list[_Access]:
-        found = {}
+        reads = {}
         for unit in self.graph:
             cxl = self.nodes[unit.name].cxl
             for expr in (*cxl.incoming, *cxl.outgoing) if cxl else ():
                 for part in expr.walk():
                     if isinstance(part, typed.System) and part.namespace in SCOPES:
                         access = self._read(unit, part)
-                        found[unit.name, access.variable, access.location] = access
-        return [read for read in found.values() if self._is_declared(read.variable)]
+                        reads[unit.name, access.variable, access.location] = access
+        return [read for read in reads.values() if self._is_declared(read.variable)]
 
     def _read(self, unit: Unit, part: typed.System) -> _Access:
         input_ = part.path[0] if len(part.path) > 1 else None
@@ -80,11 +80,11 @@ class _Flow:
     @cached_property
     def own(self) -> Mapping[str, frozenset[Variable]]:
         """The variables that the transforms of each body declare, by its prefix."""
-        found: dict[str, frozenset[Variable]] = {}
+        own: dict[str, frozenset[Variable]] = {}
         for unit in self.graph:
             declared = frozenset((d.scope, d.name) for d in unit.node.declarations)
-            found[unit.scope.prefix] = found.get(unit.scope.prefix, frozenset()) | declared
-        return found
+            own[unit.scope.prefix] = own.get(unit.scope.prefix, frozenset()) | declared
+        return own
 
     # The seal of compositions
 
@@ -252,12 +252,12 @@ class _Flow:
         """The nodes that work before the run: those of phase `init`, and what only feeds them."""
         if not any(unit.node.init_phase for unit in self.graph):
             return frozenset()
-        found: set[str] = set()
+        before_the_run: set[str] = set()
         for unit in reversed(list(self.graph)):
             consumers = [consumer.name for consumer, _ in self.graph.consumers(unit.name)]
-            if unit.node.init_phase or (consumers and found.issuperset(consumers)):
-                found.add(unit.name)
-        return frozenset(found)
+            if unit.node.init_phase or (consumers and before_the_run.issuperset(consumers)):
+                before_the_run.add(unit.name)
+        return frozenset(before_the_run)
 
     def _in_init_pass(self, unit: Unit) -> bool:
         return unit.name in self._init_pass

@@ -1,4 +1,13 @@
-"""`--explain`: what a pipeline will do, before it does it."""
+"""`--explain`: what a pipeline will do, before it does it.
+
+facts         everything that is shown, computed once
+operators     how Spark carries each node out, and what it holds meanwhile
+handoffs      how records get from one node to the next
+expressions   what the CXL of a node reads, writes and risks
+volumes       how many bytes nodes may hold
+storage       what may be spilled, and which files are copied first
+as_text, as_json, as_dot, as_sql   the facts in print
+"""
 
 from __future__ import annotations
 

@@ -312,11 +312,11 @@ def _storage(storage: StorageFacts) -> Json:
         "estimated_spill": {
             "per_stage": [
                 {
-                    "node_name": stage.node,
-                    "display_name": stage.label,
-                    "estimate_bytes": stage.estimate,
+                    "node_name": node.node,
+                    "display_name": node.label,
+                    "estimate_bytes": node.estimate,
                 }
-                for stage in storage.stages
+                for node in storage.spilling
             ],
             "total_known_bytes": storage.total_known,
             "any_unknown": storage.any_unknown,
@@ -325,11 +325,11 @@ def _storage(storage: StorageFacts) -> Json:
             "mode": storage.compress,
             "per_operator": [
                 {
-                    "node_name": stage.node,
-                    "display_name": stage.label,
-                    "compression": "lz4" if stage.compressed else "off",
+                    "node_name": node.node,
+                    "display_name": node.label,
+                    "compression": "lz4" if node.compressed else "off",
                 }
-                for stage in storage.stages
+                for node in storage.spilling
             ],
         },
     }

@@ -73,14 +73,14 @@ class Discovery:
 
 def discover(config: SourceConfig, options: Options, now: datetime) -> Discovery:
     """The files of a source; its patterns are valid."""
-    found, missing = _enumerate(config, options)
+    files, missing = _enumerate(config, options)
     outside: list[SourceFile] = []
     if not options.allow_absolute_paths:
         inside: list[SourceFile] = []
-        for file in found:
+        for file in files:
             (outside if leaves(file.path, options.root) else inside).append(file)
-        found = inside
-    kept, dropped = _filter(config, found, options.base_dir, now)
+        files = inside
+    kept, dropped = _filter(config, files, options.base_dir, now)
     kept = _take(config, _sort(config, kept))
     return Discovery(tuple(kept), tuple(missing), tuple(outside), dropped)
 
@@ -91,8 +91,8 @@ def _enumerate(config: SourceConfig, options: Options) -> tuple[list[SourceFile]
         return _stat_all(expand_glob(config.glob, base_dir), options), []
     if config.regex is not None:
         try:
-            found = _search(config.regex, base_dir, config.files.recursive)
-            return _stat_all(found, options), []
+            matching = _search(config.regex, base_dir, config.files.recursive)
+            return _stat_all(matching, options), []
         except TooSlow as problem:
             return [], [Missing(config.regex, None, str(problem))]
     if config.path is not None:
@@ -147,14 +147,14 @@ def _search(pattern: str, base_dir: Path, recursive: bool) -> Iterator[Path]:
 
 def _stat_all(paths: Iterator[Path] | Sequence[Path], options: Options) -> list[SourceFile]:
     """The files that are still there by the time they are looked at."""
-    found: list[SourceFile] = []
+    files: list[SourceFile] = []
     for path in paths:
         try:
             facts = path.stat()
         except OSError:
             continue
         created = getattr(facts, "st_birthtime", facts.st_mtime)
-        found.append(
+        files.append(
             SourceFile(
                 path,
                 display_name(path, options.base_dir, options.root),
@@ -163,7 +163,7 @@ def _stat_all(paths: Iterator[Path] | Sequence[Path], options: Options) -> list[
                 _moment_of(created),
             )
         )
-    return found
+    return files
 
 
 def _moment_of(seconds: float) -> datetime:
@@ -231,16 +231,16 @@ def _take(config: SourceConfig, files: list[SourceFile]) -> list[SourceFile]:
 
 def check_patterns(graph: Graph) -> list[Diagnostic]:
     """E212 and E213: globs and regular expressions that cannot be understood."""
-    found: list[Diagnostic] = []
+    problems: list[Diagnostic] = []
     for unit, node in graph.of(SourceNode):
         config = node.config
         if config.glob is not None:
-            found += _glob_problems(unit, config.text("glob"))
+            problems += _glob_problems(unit, config.text("glob"))
         for position in range(len(config.exclude)):
-            found += _glob_problems(unit, config.text("exclude", position))
+            problems += _glob_problems(unit, config.text("exclude", position))
         if config.regex is not None:
-            found += _regex_problems(unit, config.text("regex"))
-    return found
+            problems += _regex_problems(unit, config.text("regex"))
+    return problems
 
 
 def _glob_problems(unit: Unit, written: EmbeddedSource) -> Iterator[Diagnostic]:
@@ -274,28 +274,28 @@ def check_inputs(graph: Graph, options: Options, now: datetime) -> list[Diagnost
 
 
 def input_problems(
-    unit: Unit, config: SourceConfig, found: Discovery, options: Options
+    unit: Unit, config: SourceConfig, discovery: Discovery, options: Options
 ) -> Iterator[Diagnostic]:
     """What there is to say about one source's files, as its `on_no_match` asks for."""
-    for file in found.outside:
+    for file in discovery.outside:
         wrong = link_violation(file.name)
         yield unit.problem(CODE, wrong.message, _matcher(config), help=wrong.help)
     if config.regex is not None:
-        for slow in found.missing:
+        for slow in discovery.missing:
             help = "write it without repetitions inside of repetitions, or use a glob"
             yield unit.problem("E216", f"'{slow.path}' {slow.reason}", _matcher(config), help=help)
-        if found.missing:
+        if discovery.missing:
             return
     if config.files.on_no_match == "skip":
         return
-    for missing in found.missing:
+    for missing in discovery.missing:
         place = config.at("path")
         if missing.position is not None:
             place = config.at("paths", missing.position)
         message = f"'{missing.path}' {missing.reason}"
         yield _no_match(unit, config, message, place, _way_out(missing, options.base_dir))
-    if not (found.files or found.missing or found.outside):
-        yield _no_match(unit, config, *_nothing_left(config, found, options.base_dir))
+    if not (discovery.files or discovery.missing or discovery.outside):
+        yield _no_match(unit, config, *_nothing_left(config, discovery, options.base_dir))
 
 
 def _matcher(config: SourceConfig) -> Location:
@@ -303,14 +303,14 @@ def _matcher(config: SourceConfig) -> Location:
 
 
 def _nothing_left(
-    config: SourceConfig, found: Discovery, base_dir: Path
+    config: SourceConfig, discovery: Discovery, base_dir: Path
 ) -> tuple[str, Location, str]:
     place = _matcher(config)
-    total = sum(found.dropped.values())
+    total = sum(discovery.dropped.values())
     if not total:
         pattern = config.glob if config.glob is not None else config.regex
         return f"no file matches '{pattern}'", place, name_base_dir(base_dir)
-    filters = ", ".join(f"'{name}' leaves out {n}" for name, n in found.dropped.items())
+    filters = ", ".join(f"'{name}' leaves out {n}" for name, n in discovery.dropped.items())
     noun = "file matches" if total == 1 else "files match"
     return f"{total} {noun}, but none is left to read", place, filters
 

@@ -341,15 +341,15 @@ def known_values(graph: Graph, unit: Unit, options: Options, channel: str) -> Pa
 
 def _sources_of(graph: Graph, unit: Unit) -> list[str]:
     """The sources whose records reach an output."""
-    found: set[str] = set()
+    reaching: set[str] = set()
     todo = [unit.name]
     while todo:
         reached = graph.units.get(todo.pop())
         for edge in reached.inputs if reached else ():
-            if edge.upstream not in found:
-                found.add(edge.upstream)
+            if edge.upstream not in reaching:
+                reaching.add(edge.upstream)
                 todo.append(edge.upstream)
-    return [source.name for source, _ in graph.of(SourceNode) if source.name in found]
+    return [source.name for source, _ in graph.of(SourceNode) if source.name in reaching]
 
 
 def check_templates(graph: Graph) -> list[Diagnostic]:
@@ -434,7 +434,7 @@ def destinations(
         folded = identity.casefold() if ignores_case(Path(identity)) else identity
         return Destination(what, place, folded, unit, is_directory(Path(identity)))
 
-    found: list[Destination] = []
+    places: list[Destination] = []
     for unit, node in graph.of(OutputNode):
         config = node.config
         rendered = render(config.path, known_values(graph, unit, options, channel))
@@ -443,13 +443,13 @@ def destinations(
             path = path.parent / split_name(config.split.naming, rendered, 1)
         written = destination(f"output '{unit.name}'", path, config.at("path"), unit)
         ends_open = rendered.endswith("/") and not config.split
-        found.append(replace(written, is_directory=ends_open or written.is_directory))
+        places.append(replace(written, is_directory=ends_open or written.is_directory))
     for name, queue in _queues(pipeline).items():
         if queue.path is not None:
             path = resolve(queue.path, options.base_dir)
             what = f"the dead-letter queue of '{name}'" if name else "the dead-letter queue"
-            found.append(destination(what, path, queue.at("path"), None))
-    return found
+            places.append(destination(what, path, queue.at("path"), None))
+    return places
 
 
 def written_places(
@@ -493,7 +493,7 @@ def _queues(pipeline: Pipeline) -> dict[str, Queue]:
 
 
 def check_overwritten_inputs(
-    graph: Graph, options: Options, found: Sequence[Destination]
+    graph: Graph, options: Options, destinations: Sequence[Destination]
 ) -> list[Diagnostic]:
     """E076 for a file that is read and written by the same pipeline."""
     read: dict[str, tuple[Unit, Location]] = {}
@@ -505,7 +505,7 @@ def check_overwritten_inputs(
             identity = os.path.realpath(str(resolve(path, options.base_dir)).replace("\0", ""))
             read.setdefault(identity, (unit, place))
     problems: list[Diagnostic] = []
-    for written in found:
+    for written in destinations:
         if written.identity in read:
             reader, place = read[written.identity]
             message = f"{written.what} would overwrite the input of '{reader.name}'"
@@ -515,7 +515,7 @@ def check_overwritten_inputs(
     return problems
 
 
-def check_destinations(found: Sequence[Destination]) -> list[Diagnostic]:
+def check_destinations(destinations: Sequence[Destination]) -> list[Diagnostic]:
     """E322 for an output that shares its file with another one, E075 where no file can be."""
     problems = [
         Diagnostic(
@@ -525,11 +525,11 @@ def check_destinations(found: Sequence[Destination]) -> list[Diagnostic]:
             destination.unit.scope.trail if destination.unit else (),
             "add the name of a file",
         )
-        for destination in found
+        for destination in destinations
         if destination.is_directory
     ]
     first: dict[str, Destination] = {}
-    for destination in found:
+    for destination in destinations:
         earlier = first.setdefault(destination.identity, destination)
         if earlier is not destination and earlier.unit:
             reporter = destination.unit or earlier.unit

@@ -93,12 +93,12 @@ def _other_target(
 ) -> Iterator[Diagnostic]:
     target = channel.channel.target
     if channel.channel.targets_composition:
-        found = any(_ends_with(site.files[0], target) for site in sites)
+        is_target = any(_ends_with(site.files[0], target) for site in sites)
         said = f"'{channel.channel.name}' is for '{target}', which this pipeline does not use"
     else:
-        found = _ends_with(pipeline.absolute(), target)
+        is_target = _ends_with(pipeline.absolute(), target)
         said = f"'{channel.channel.name}' is for '{target}', not for '{pipeline}'"
-    if not found:
+    if not is_target:
         yield channel.channel.problem(
             "W104",
             f"the channel {said}",
@@ -152,14 +152,14 @@ def overlaid(
     registry: Registry, channel: Channel, graph: Graph
 ) -> tuple[Registry, list[Diagnostic]]:
     """The variables as a channel changes and adds to them."""
-    given: dict[str, Mapping[str, Variable]] = {
+    overrides: dict[str, Mapping[str, Variable]] = {
         "vars": channel.vars.static,
         "pipeline": channel.vars.pipeline,
         "record": channel.vars.record,
     }
     problems: list[Diagnostic] = []
     for scope, variables in (
-        *given.items(),
+        *overrides.items(),
         *(("source", v) for v in channel.vars.source.values()),
     ):
         problems += _type_conflicts(registry, scope, variables)
@@ -167,7 +167,7 @@ def overlaid(
     problems += _unknown_sources(channel, graph)
 
     def changed(scope: str) -> dict[str, Variable]:
-        return {**registry.scope(scope), **_effective(registry, scope, given[scope])}
+        return {**registry.scope(scope), **_effective(registry, scope, overrides[scope])}
 
     by_source = {
         source: _effective(registry, "source", variables)
@@ -184,7 +184,7 @@ def overlaid(
 
 
 def _effective(
-    registry: Registry, scope: str, given: Mapping[str, Variable]
+    registry: Registry, scope: str, overrides: Mapping[str, Variable]
 ) -> dict[str, Variable]:
     """What changes a variable or adds one.
 
@@ -193,16 +193,16 @@ def _effective(
     known = registry.scope(scope)
     return {
         name: variable
-        for name, variable in given.items()
+        for name, variable in overrides.items()
         if name not in known or (variable.has("default") and variable.type == known[name].type)
     }
 
 
 def _type_conflicts(
-    registry: Registry, scope: str, given: Mapping[str, Variable]
+    registry: Registry, scope: str, overrides: Mapping[str, Variable]
 ) -> Iterator[Diagnostic]:
     known = registry.scope(scope)
-    for name, variable in given.items():
+    for name, variable in overrides.items():
         if name in known and known[name].type != variable.type:
             declared = registry.places.get((scope, name))
             yield _other_type(scope, name, known[name], variable, declared)

@@ -119,10 +119,10 @@ class Files:
             raise UnsafePath(forbidden)
         if Path(use).name != use:
             return []
-        found = [path for path in self._every_file() if path.name == use]
-        if not self.allow_absolute and any(leaves(path, *self.bounds) for path in found):
+        files = [path for path in self._every_file() if path.name == use]
+        if not self.allow_absolute and any(leaves(path, *self.bounds) for path in files):
             raise UnsafePath(link_violation(use))
-        return found
+        return files
 
     def _every_file(self) -> Iterator[Path]:
         for folder, folders, names in os.walk(self.root):
@@ -449,14 +449,14 @@ def _unknown_settings(
     node: CompositionNode, signature: Signature, outer: CallScope
 ) -> Iterator[Diagnostic]:
     """E103: what a call sets although the composition does not declare it."""
-    for given, declared, noun in _SETTINGS:
+    for settings, declared, noun in _SETTINGS:
         known: Mapping[str, object] = getattr(signature, declared)
-        for name in getattr(node, given):
+        for name in getattr(node, settings):
             if name not in known:
                 listed = f"it has: {', '.join(known)}" if known else f"it has no {noun}"
                 yield outer.problem(
                     "E103",
                     f"'{node.use}' has no {noun} '{name}'",
-                    node.key_at(given, name),
+                    node.key_at(settings, name),
                     help=did_you_mean(name, known) or listed,
                 )

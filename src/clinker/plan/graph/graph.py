@@ -1,4 +1,4 @@
-"""Wiring: which node reads from which, and in what order they can be planned.
+"""The graph: which node reads from which, and in what order they can be planned.
 
 Compositions are expanded by then: the graph holds the nodes of their bodies under the name of the
 call, as `call/node`.
@@ -145,22 +145,22 @@ class Graph:
 
     def ancestors(self, name: str) -> list[str]:
         """Every unit whose records reach `name`, in planning order."""
-        found: set[str] = set()
+        reaching: set[str] = set()
         todo = [name]
         while todo:
             for edge in self.units[todo.pop()].inputs:
-                if edge.upstream not in found and edge.upstream in self.units:
-                    found.add(edge.upstream)
+                if edge.upstream not in reaching and edge.upstream in self.units:
+                    reaching.add(edge.upstream)
                     todo.append(edge.upstream)
-        return [unit for unit in self.units if unit in found]
+        return [unit for unit in self.units if unit in reaching]
 
     def descendants(self, name: str) -> list[str]:
         """Every unit that records of `name` reach, in planning order."""
-        found = {name}
+        reached = {name}
         for unit in self:
-            if any(edge.upstream in found for edge in unit.inputs):
-                found.add(unit.name)
-        return [unit for unit in self.units if unit in found and unit != name]
+            if any(edge.upstream in reached for edge in unit.inputs):
+                reached.add(unit.name)
+        return [unit for unit in self.units if unit in reached and unit != name]
 
 
 def in_planning_order(units: Iterable[Unit]) -> tuple[list[Unit], list[list[Unit]]]:
