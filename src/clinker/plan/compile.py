@@ -126,11 +126,7 @@ def compile_pipeline(content: bytes, name: str, options: Options) -> Compiled:
     layouts = load_layouts(graph, options)
     storage = load_storage(options.root)
     findings += [*layouts.diagnostics, *storage.diagnostics]
-    written = destinations(pipeline, graph, options, channel=channel_name)
-    findings += check_paths(pipeline, graph, options, channel_name)
-    findings += [*check_templates(graph), *check_patterns(graph), *check_destinations(written)]
-    findings += check_overwritten_inputs(graph, options, written)
-    findings += check_dead_letters(pipeline, graph, written)
+    findings += _check_files(pipeline, graph, options, channel_name)
 
     findings = in_reading_order(findings)
     if any(d.is_error for d in findings) or storage.settings is None:
@@ -157,6 +153,20 @@ def compile_pipeline(content: bytes, name: str, options: Options) -> Compiled:
         storage=storage.settings,
     )
     return Compiled(plan, findings)
+
+
+def _check_files(
+    pipeline: Pipeline, graph: Graph, options: Options, channel: str
+) -> list[Diagnostic]:
+    written = destinations(pipeline, graph, options, channel)
+    return [
+        *check_paths(pipeline, graph, options, channel),
+        *check_templates(graph),
+        *check_patterns(graph),
+        *check_destinations(written),
+        *check_overwritten_inputs(graph, options, written),
+        *check_dead_letters(pipeline, graph, written),
+    ]
 
 
 def _modules(pipeline: Pipeline, options: Options) -> ModuleLibrary:
