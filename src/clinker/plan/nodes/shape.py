@@ -19,7 +19,7 @@ class Shape(Enum):
     MERGES = "merges"
     """Records of several inputs leave in one flow, each as itself."""
     JOINS = "joins"
-    """Records of the driver leave, with what they found in the other inputs."""
+    """Records of the driver leave, with what matches them in the other inputs."""
     GROUPS = "groups"
     """Groups leave in place of records."""
     WRITES = "writes"
