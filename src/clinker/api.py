@@ -14,7 +14,6 @@ from clinker.diagnostics import Diagnostic, errors
 from clinker.diagnostics.render import render_text
 from clinker.diagnostics.suggest import did_you_mean
 from clinker.plan import compile as compilation
-from clinker.plan.nodes.planned import PlannedRoute
 from clinker.plan.options import Options
 
 if TYPE_CHECKING:
@@ -116,8 +115,7 @@ def _places(plan: compilation.Plan) -> dict[str, tuple[str, str | None]]:
     found: dict[str, tuple[str, str | None]] = {}
     for name, planned in plan.nodes.items():
         found[name] = name, None
-        if isinstance(planned, PlannedRoute):
-            found |= {f"{name}.{p}": (name, p) for p in (*planned.conditions, planned.default)}
+        found |= {f"{name}.{port}": (name, port) for port in planned.node.ports}
     for call in plan.graph.calls.values():
         name = f"{call.outer.prefix}{call.node.name}"
         ports = {port: (edge.upstream, edge.port) for port, edge in call.outputs.items()}

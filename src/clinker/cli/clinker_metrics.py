@@ -40,8 +40,8 @@ def run(args: Namespace) -> int:
     reports = find_reports(Path(args.spool_dir), archive)
     if args.dry_run:
         print(f"Would collect {len(reports)} file(s) from {args.spool_dir}")
-        for found in reports:
-            print(f"  {printable(str(found.file))} ({printable(found.pipeline)})")
+        for report in reports:
+            print(f"  {printable(str(report.file))} ({printable(report.pipeline)})")
         return OK
     append(archive, reports)
     if args.delete_after_collect:
@@ -58,16 +58,16 @@ def find_reports(spool: Path, archive: Path) -> list[Report]:
         raise CommandError(f"the spool directory '{spool}' does not exist", IO) from None
     except OSError as problem:
         raise CommandError(f"cannot read '{spool}': {problem.strerror}", IO) from problem
-    found: list[Report] = []
+    reports: list[Report] = []
     for file in files:
         if file.name.startswith(".") or file.suffix != ".json" or _is_same(file, archive):
             continue
         try:
-            found.append(_report(file, _read(file)))
+            reports.append(_report(file, _read(file)))
         except (_Unfit, OSError) as problem:
             reason = problem.strerror if isinstance(problem, OSError) else problem
             print(f"warning: {printable(str(file))} is skipped: {reason}", file=sys.stderr)
-    return sorted(found, key=lambda report: report.order)
+    return sorted(reports, key=lambda report: report.order)
 
 
 def _is_same(file: Path, archive: Path) -> bool:
@@ -109,11 +109,11 @@ def _refuse(constant: str) -> NoReturn:
 
 
 def _delete(reports: list[Report]) -> None:
-    for found in reports:
+    for report in reports:
         try:
-            found.file.unlink(missing_ok=True)
+            report.file.unlink(missing_ok=True)
         except OSError as problem:
-            message = f"collected, but '{found.file}' cannot be deleted: {problem.strerror}"
+            message = f"collected, but '{report.file}' cannot be deleted: {problem.strerror}"
             raise CommandError(message, IO) from problem
 
 

@@ -16,19 +16,21 @@ from clinker.plan.files.paths import with_parents, written_places
 
 
 def run(args: Namespace) -> int:
-    directories = [found for place in args.places or ["."] for found in _directories(place, args)]
+    directories = [
+        directory for place in args.places or ["."] for directory in _directories(place, args)
+    ]
     # Only this one module of the engine is needed, and it needs nothing else.
     from clinker.engine.session.workspace import remove_abandoned
 
-    found = recover(directories, force=args.force)
-    for recovered in found:
+    recoveries = recover(directories, force=args.force)
+    for recovered in recoveries:
         print(recovered, file=sys.stderr if recovered.problem else sys.stdout)
     runs = remove_abandoned()
     if runs:
         print(f"removed temporary files of {runs} killed run{'' if runs == 1 else 's'}")
-    if not found and not runs and not args.quiet:
+    if not recoveries and not runs and not args.quiet:
         print("nothing to recover")
-    return IO if any(recovered.problem for recovered in found) else OK
+    return IO if any(recovered.problem for recovered in recoveries) else OK
 
 
 def _directories(place: str, args: Namespace) -> Iterator[Path]:
@@ -50,4 +52,4 @@ def _directories(place: str, args: Namespace) -> Iterator[Path]:
 
 
 def _below(directory: Path) -> Iterator[Path]:
-    return (Path(found) for found, _, _ in os.walk(directory))
+    return (Path(folder) for folder, _, _ in os.walk(directory))

@@ -14,6 +14,7 @@ from clinker.cxl.failure import printable
 from clinker.diagnostics import in_reading_order
 from clinker.plan.compile import Compiled, Plan, compile_pipeline
 from clinker.plan.files.discovery import check_inputs
+from clinker.plan.nodes import Shape
 from clinker.plan.options import Options, Preview
 
 
@@ -103,10 +104,10 @@ def _path(text: str | None) -> Path | None:
     return Path(text) if text else None
 
 
-def _spark_conf(given: Sequence[str]) -> dict[str, str]:
+def _spark_conf(pairs: Sequence[str]) -> dict[str, str]:
     """`key=value` pairs; the last value of a key counts."""
     conf: dict[str, str] = {}
-    for text in given:
+    for text in pairs:
         key, equals, value = text.partition("=")
         if not equals or not key.strip():
             from clinker.engine.session.secrets import HIDDEN, is_secret
@@ -118,11 +119,11 @@ def _spark_conf(given: Sequence[str]) -> dict[str, str]:
 
 
 def _print_summary(plan: Plan, config: str) -> None:
-    kinds = [unit.kind for unit in plan.graph]
-    sources, outputs = kinds.count("source"), kinds.count("output")
+    shapes = [planned.shape for planned in plan.nodes.values()]
+    sources, outputs = shapes.count(Shape.READS), shapes.count(Shape.WRITES)
     counts = (
         _counted(sources, "source"),
-        _counted(len(kinds) - sources - outputs, "node between"),
+        _counted(len(shapes) - sources - outputs, "node between"),
         _counted(outputs, "output"),
     )
     print(f"ok: {config} is valid: {', '.join(counts)}")

@@ -25,8 +25,8 @@ def run(args: Namespace) -> int:
         vars=None,
         config=None,
     )
-    found = findings(source, context)
-    failed = report(found, args.format)
+    diagnostics = findings(source, context)
+    failed = report(diagnostics, args.format)
     if not failed and args.format == "text":
         print(f"ok: {source.name} is valid")
     return 1 if failed else 0

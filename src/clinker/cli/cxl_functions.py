@@ -31,14 +31,14 @@ def run(args: Namespace) -> int:
         _list()
         return 0
     name = args.name.removeprefix("$window.").removesuffix("()")
-    found = [builtin for builtin in every_builtin() if builtin.name == name]
-    if not found:
+    builtins = [builtin for builtin in every_builtin() if builtin.name == name]
+    if not builtins:
         help = did_you_mean(name, sorted({b.name for b in every_builtin()}))
         print(f"error: unknown built-in '{args.name}'", file=sys.stderr)
         if help:
             print(f"  help: {help}", file=sys.stderr)
         return 1
-    print("\n\n".join(_page(builtin) for builtin in found))
+    print("\n\n".join(_page(builtin) for builtin in builtins))
     return 0
 
 

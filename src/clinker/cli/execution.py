@@ -51,11 +51,11 @@ class Execution:
         args: Namespace,
         spark_conf: Mapping[str, str],
     ) -> None:
-        found = check_inputs(plan.graph, plan.options, datetime.now(UTC))
+        problems = check_inputs(plan.graph, plan.options, datetime.now(UTC))
         self._plan = plan
         self._args = args
-        self._missing = list(errors(found))
-        self._findings = in_reading_order([*findings, *(d for d in found if not d.is_error)])
+        self._missing = list(errors(problems))
+        self._findings = in_reading_order([*findings, *(d for d in problems if not d.is_error)])
         self._level = TraceLevel(args.log_level)
         self._quiet: bool = args.quiet
         self._is_json = args.format == "json"
@@ -138,8 +138,8 @@ class Execution:
         elif preview and not self._is_json:
             _print_preview(report)
         if self._is_json:
-            found = [*self._findings, *(error.diagnostics if error else ())]
-            print(json.dumps(report_as_json(report, found, error), indent=2))
+            findings = [*self._findings, *(error.diagnostics if error else ())]
+            print(json.dumps(report_as_json(report, findings, error), indent=2))
         elif not error and not self._is_silent:
             self._show_summary(report)
 
@@ -174,9 +174,9 @@ class Execution:
 def _input_size(plan: Plan) -> int:
     """How many bytes there are to read."""
     now = datetime.now(UTC)
-    sources = [unit.node.config for unit in plan.graph if isinstance(unit.node, SourceNode)]
-    found = (discover(config, plan.options, now) for config in sources)
-    return sum(file.size for discovery in found for file in discovery.files)
+    sources = plan.graph.of(SourceNode)
+    discoveries = (discover(source.config, plan.options, now) for _, source in sources)
+    return sum(file.size for discovery in discoveries for file in discovery.files)
 
 
 def session_settings(

@@ -50,17 +50,17 @@ def read_program(path: str) -> Source:
         raise InputError(f"cannot read '{path}': {problem.strerror}") from problem
 
 
-def parse_assignments(option: str, given: Iterable[str]) -> dict[str, Value]:
+def parse_assignments(option: str, texts: Iterable[str]) -> dict[str, Value]:
     """`name=value` pairs, the values' types inferred."""
-    found: dict[str, Value] = {}
-    for text in given:
+    assignments: dict[str, Value] = {}
+    for text in texts:
         name, equals, value = text.partition("=")
         if not equals or not name:
             raise UsageError(f"{option} must be name=value, got '{text}'")
         if _SURROGATE.search(text):
             raise UsageError(f"the value of {option} {name} is not valid UTF-8")
-        found[name] = infer(value)
-    return found
+        assignments[name] = infer(value)
+    return assignments
 
 
 def infer(text: str) -> Value:

@@ -11,7 +11,7 @@ from clinker.config.error_handling import ErrorHandling
 from clinker.config.errors import invalid
 from clinker.config.model import Model
 from clinker.config.names import Name, Positive
-from clinker.config.nodes import PipelineNode, TransformNode
+from clinker.config.nodes import PipelineNode
 from clinker.config.quantities import MemorySize
 from clinker.config.variables import Variables
 from clinker.cxl.run.date_names import ENGLISH, DateNames
@@ -113,9 +113,7 @@ class Pipeline(Model):
             for name in getattr(variables, scope):
                 declared[scope, name] = variables.key_at(scope, name)
         for node in self.nodes:
-            if not isinstance(node, TransformNode):
-                continue
-            for declaration in node.config.declares:
+            for declaration in node.declarations:
                 key = (declaration.scope, declaration.name)
                 if key in declared:
                     yield declaration.problem(

@@ -18,9 +18,10 @@ from clinker.plan.analyses.projection import plan_projections
 from clinker.plan.analyses.required import RequiredColumns, plan_required
 from clinker.plan.analyses.variable_flow import check_variable_flow
 from clinker.plan.analyses.watermarks import EventTimes, plan_event_times
-from clinker.plan.analyses.windows import Window, plan_windows
+from clinker.plan.analyses.windows import plan_windows
 from clinker.plan.files.dead_letters import DeadLetters, check_dead_letters, dead_letters
-from clinker.plan.files.discovery import check_patterns, load_layouts
+from clinker.plan.files.discovery import check_patterns
+from clinker.plan.files.layouts import load_layouts
 from clinker.plan.files.paths import (
     check_destinations,
     check_overwritten_inputs,
@@ -36,8 +37,9 @@ from clinker.plan.graph.compositions import expand
 from clinker.plan.graph.graph import Graph
 from clinker.plan.graph.parameters import Parameters
 from clinker.plan.graph.wiring import wire
+from clinker.plan.nodes import OutputColumn, Planned
 from clinker.plan.nodes.binding import bind
-from clinker.plan.nodes.planned import OutputColumn, Planned
+from clinker.plan.nodes.window import Window
 from clinker.plan.options import Options
 from clinker.plan.variables import Registry, declared
 
@@ -89,50 +91,46 @@ def compile_pipeline(content: bytes, name: str, options: Options) -> Compiled:
     """Compile a pipeline file, reporting everything wrong with it and what it refers to."""
     options = located(options)
     loaded = load_pipeline(content, options.variables, name)
-    found = list(loaded.diagnostics)
+    findings = list(loaded.diagnostics)
     pipeline = loaded.value or loaded.readable
     if pipeline is None:
-        return Compiled(None, found)
+        return Compiled(None, findings)
 
     def kept(result: tuple[T, list[Diagnostic]]) -> T:
-        found.extend(result[1])
+        findings.extend(result[1])
         return result[0]
 
     path = Path(name)
     channel = kept(chosen_channel(options))
     channel_name = channel.channel.name if channel else ""
     expansion = expand(pipeline, path, options, channel)
-    found += expansion.diagnostics
+    findings += expansion.diagnostics
     graph = kept(wire(expansion.body, loaded.unread))
     registry = kept(declared(pipeline, graph))
     if channel:
         registry = kept(overlaid(registry, channel, graph))
-        found += check_channel(channel, path, expansion.sites)
+        findings += check_channel(channel, path, expansion.sites)
 
     bound = bind(graph, registry, _modules(pipeline, options), pipeline.pipeline)
-    found += bound.diagnostics
-    found += check_ports(graph, bound.nodes)
-    found += check_variable_flow(graph, bound.nodes, registry)
+    findings += bound.diagnostics
+    findings += check_ports(graph, bound.nodes)
+    findings += check_variable_flow(graph, bound.nodes, registry)
 
     correlation = kept(plan_correlation(graph, bound.nodes, pipeline.error_handling))
-    orders = kept(plan_order(graph, bound.nodes, correlation))
+    orders = kept(plan_order(bound.nodes, correlation))
     windows = kept(plan_windows(graph, bound.nodes, correlation, orders))
-    event_times = kept(plan_event_times(graph))
-    joins = plan_joins(graph, bound.nodes)
-    found += joins.diagnostics
+    event_times = kept(plan_event_times(graph, bound.nodes))
+    joins = plan_joins(bound.nodes)
+    findings += joins.diagnostics
 
     layouts = load_layouts(graph, options)
     storage = load_storage(options.root)
-    found += [*layouts.diagnostics, *storage.diagnostics]
-    written = destinations(pipeline, graph, options, channel=channel_name)
-    found += check_paths(pipeline, graph, options, channel_name)
-    found += [*check_templates(graph), *check_patterns(graph), *check_destinations(written)]
-    found += check_overwritten_inputs(graph, options, written)
-    found += check_dead_letters(pipeline, graph, written)
+    findings += [*layouts.diagnostics, *storage.diagnostics]
+    findings += _check_files(pipeline, graph, options, channel_name)
 
-    found = in_reading_order(found)
-    if any(d.is_error for d in found) or storage.settings is None:
-        return Compiled(None, found)
+    findings = in_reading_order(findings)
+    if any(d.is_error for d in findings) or storage.settings is None:
+        return Compiled(None, findings)
     plan = Plan(
         pipeline=pipeline,
         path=path,
@@ -148,13 +146,27 @@ def compile_pipeline(content: bytes, name: str, options: Options) -> Compiled:
         windows=windows,
         event_times=event_times,
         joins=joins.by_node,
-        required=plan_required(graph, bound.nodes, windows, correlation, pipeline.error_handling),
-        projections=plan_projections(graph, bound.nodes, correlation),
+        required=plan_required(bound.nodes, windows, correlation, pipeline.error_handling),
+        projections=plan_projections(bound.nodes, correlation),
         layouts=layouts.by_node,
         dead_letters=dead_letters(pipeline, graph, options.base_dir),
         storage=storage.settings,
     )
-    return Compiled(plan, found)
+    return Compiled(plan, findings)
+
+
+def _check_files(
+    pipeline: Pipeline, graph: Graph, options: Options, channel: str
+) -> list[Diagnostic]:
+    written = destinations(pipeline, graph, options, channel)
+    return [
+        *check_paths(pipeline, graph, options, channel),
+        *check_templates(graph),
+        *check_patterns(graph),
+        *check_destinations(written),
+        *check_overwritten_inputs(graph, options, written),
+        *check_dead_letters(pipeline, graph, written),
+    ]
 
 
 def _modules(pipeline: Pipeline, options: Options) -> ModuleLibrary:

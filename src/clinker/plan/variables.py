@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import field
 
 from clinker.config import Pipeline
-from clinker.config.nodes import NodeBase, TransformNode
+from clinker.config.nodes import PipelineNode
 from clinker.config.variables import Declaration, Value, Variable
 from clinker.cxl.types import Type
 from clinker.diagnostics import Diagnostic, Label, Location
@@ -30,8 +30,8 @@ class Registry:
     """Where each variable of a scope is declared."""
 
     def scope(self, name: str) -> Mapping[str, Variable]:
-        found: Mapping[str, Variable] = getattr(self, name)
-        return found
+        variables: Mapping[str, Variable] = getattr(self, name)
+        return variables
 
     def types(self, scope: str) -> dict[str, Type]:
         """The types of a scope's variables."""
@@ -88,14 +88,9 @@ def declared(pipeline: Pipeline, graph: Graph) -> tuple[Registry, list[Diagnosti
 def _declarations(pipeline: Pipeline, graph: Graph) -> list[tuple[CallScope, Declaration]]:
     """All declarations of transforms; those of the pipeline itself come first."""
     root = CallScope()
-    nodes: list[tuple[CallScope, NodeBase]] = [(root, node) for node in pipeline.nodes]
+    nodes: list[tuple[CallScope, PipelineNode]] = [(root, node) for node in pipeline.nodes]
     nodes += [(unit.scope, unit.node) for unit in graph if unit.scope.prefix]
-    return [
-        (scope, declaration)
-        for scope, node in nodes
-        if isinstance(node, TransformNode)
-        for declaration in node.config.declares
-    ]
+    return [(scope, declaration) for scope, node in nodes for declaration in node.declarations]
 
 
 def _declared_twice(scope: CallScope, declaration: Declaration, first: Location) -> Diagnostic:

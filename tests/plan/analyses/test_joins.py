@@ -42,7 +42,7 @@ def combine(where: str, inputs: str = "a, b", extra: str = "", sources: str = ""
         f"    where: >-\n      {where}\n    {extra}\n"
     )
     pipeline = bound(node + (sources or "".join(map(source, names))))
-    return plan_joins(pipeline.graph, pipeline.nodes)
+    return plan_joins(pipeline.nodes)
 
 
 def joined(where: str, inputs: str = "a, b", extra: str = "", sources: str = "") -> Join:
@@ -211,7 +211,7 @@ def test_no_part_is_ever_lost(parts: list[str], driver: str) -> None:
         + f"  config: {{ propagate_ck: driver, drive: {driver}, cxl: emit id = a.id, "
         + f"where: '{where}' }}\n"
     )
-    join = plan_joins(pipeline.graph, pipeline.nodes).by_node["x"]
+    join = plan_joins(pipeline.nodes).by_node["x"]
     planned = pipeline.nodes["x"]
     assert isinstance(planned, PlannedCombine)
     used = [c.written for s in join.steps for c in s.comparisons]
@@ -294,5 +294,5 @@ def test_metadata_is_the_drivers() -> None:
         "  config: { propagate_ck: driver, where: $meta.m == b.id, cxl: emit id = t.id }\n"
     )
     pipeline = bound(nodes)
-    (step,) = plan_joins(pipeline.graph, pipeline.nodes).by_node["c"].steps
+    (step,) = plan_joins(pipeline.nodes).by_node["c"].steps
     assert [shown(c) for c in step.equalities] == ["$meta.m == b.id"]

@@ -13,7 +13,7 @@ from tests.plan.compiling import bound, brief, notes
 def ordered(nodes: str) -> tuple[Orders, list[Diagnostic]]:
     p = bound(nodes)
     correlation, _ = plan_correlation(p.graph, p.nodes, p.pipeline.error_handling)
-    return plan_order(p.graph, p.nodes, correlation)
+    return plan_order(p.nodes, correlation)
 
 
 def transactions(sort_order: str = "[account_id, { field: txn_date, order: desc }]") -> str:

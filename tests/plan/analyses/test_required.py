@@ -15,10 +15,10 @@ def required(nodes: str, error_handling: str = "{}") -> dict[str, RequiredColumn
     p = bound(nodes, error_handling)
     handling = p.pipeline.error_handling
     correlation, _ = plan_correlation(p.graph, p.nodes, handling)
-    orders, _ = plan_order(p.graph, p.nodes, correlation)
+    orders, _ = plan_order(p.nodes, correlation)
     windows, problems = plan_windows(p.graph, p.nodes, correlation, orders)
     assert problems == []
-    return plan_required(p.graph, p.nodes, windows, correlation, handling)
+    return plan_required(p.nodes, windows, correlation, handling)
 
 
 def of_s(nodes: str) -> str:

@@ -6,12 +6,12 @@ import pytest
 
 from clinker.diagnostics import Diagnostic
 from clinker.plan.analyses.watermarks import EventTimes, plan_event_times
-from tests.plan.compiling import brief, notes, wired
+from tests.plan.compiling import bound, brief, notes
 
 
 def event_times(nodes: str) -> tuple[EventTimes, list[Diagnostic]]:
-    _, graph = wired(nodes)
-    return plan_event_times(graph)
+    p = bound(nodes)
+    return plan_event_times(p.graph, p.nodes)
 
 
 def source(name: str, watermark: str | None = "{ column: event_ts }") -> str:

@@ -15,7 +15,7 @@ from tests.plan.compiling import bound, brief, notes
 def windowed(nodes: str) -> tuple[dict[str, Window], list[Diagnostic]]:
     p = bound(nodes)
     correlation, _ = plan_correlation(p.graph, p.nodes, p.pipeline.error_handling)
-    orders, _ = plan_order(p.graph, p.nodes, correlation)
+    orders, _ = plan_order(p.nodes, correlation)
     return plan_windows(p.graph, p.nodes, correlation, orders)
 
 

@@ -13,16 +13,9 @@ from hypothesis import strategies as st
 
 from clinker.config.nodes import SourceNode
 from clinker.diagnostics import Diagnostic
-from clinker.plan.files.discovery import (
-    Discovery,
-    GlobError,
-    check_inputs,
-    check_patterns,
-    compile_glob,
-    discover,
-    load_layouts,
-    matches_any,
-)
+from clinker.plan.files.discovery import Discovery, check_inputs, check_patterns, discover
+from clinker.plan.files.globs import GlobError, compile_glob, matches_any
+from clinker.plan.files.layouts import load_layouts
 from clinker.plan.options import Options
 from tests.plan.compiling import brief, notes, wired
 

@@ -1,4 +1,8 @@
-"""The nodes of a pipeline, one module per kind."""
+"""The nodes of a pipeline, one module per kind: what a user may write for it.
+
+A kind is named in the unions, by which the type checker knows whether a `match` is complete, and in
+the table of models.
+"""
 
 from __future__ import annotations
 
@@ -18,6 +22,18 @@ from clinker.config.nodes.source import SourceNode
 from clinker.config.nodes.state import StateNode
 from clinker.config.nodes.transform import TransformNode
 
+GraphNode: TypeAlias = (
+    SourceNode
+    | TransformNode
+    | AggregateNode
+    | RouteNode
+    | MergeNode
+    | CombineNode
+    | OutputNode
+    | StateNode
+)
+"""The nodes that records pass: all but calls of compositions, in whose place their bodies stand."""
+
 PipelineNode: TypeAlias = Annotated[
     SourceNode
     | TransformNode
@@ -30,6 +46,7 @@ PipelineNode: TypeAlias = Annotated[
     | StateNode,
     Field(discriminator="type"),
 ]
+"""What may be written under `nodes`; where a type is unknown, messages list them in this order."""
 
 NODE_MODELS: Mapping[str, type[NodeBase]] = {
     "source": SourceNode,
@@ -48,6 +65,7 @@ __all__ = [
     "AggregateNode",
     "CombineNode",
     "CompositionNode",
+    "GraphNode",
     "MergeNode",
     "NodeBase",
     "OutputNode",

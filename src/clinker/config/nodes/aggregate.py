@@ -37,8 +37,8 @@ class TimeWindow(Model):
         return self.tumbling or self.hopping or self.session
 
     def check(self) -> Iterator[Diagnostic]:
-        given = [shape for shape in (self.tumbling, self.hopping, self.session) if shape]
-        if len(given) != 1:
+        shapes = [shape for shape in (self.tumbling, self.hopping, self.session) if shape]
+        if len(shapes) != 1:
             yield self.problem(
                 "E027",
                 "a time window has exactly one shape",

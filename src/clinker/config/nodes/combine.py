@@ -59,6 +59,14 @@ class CombineNode(NodeBase):
         for qualifier, ref in self.input.items():
             yield ref, ("input", qualifier)
 
+    def label(self, ref: Ref, path: tuple[str | int, ...]) -> str:
+        return str(path[-1])
+
+    @property
+    def driver(self) -> str:
+        chosen = self.config.drive
+        return chosen if chosen in self.input else next(iter(self.input))
+
     def check(self) -> Iterator[Diagnostic]:
         yield from super().check()
         if not MIN_INPUTS <= len(self.input) <= MAX_INPUTS:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Literal
+from typing import ClassVar, Literal
 
 from pydantic import Field
 
@@ -33,6 +33,8 @@ class MergeConfig(Model):
 class MergeNode(NodeBase):
     """Concatenates streams that share a schema."""
 
+    goes_on_without_inputs: ClassVar[bool] = True
+
     type: Literal["merge"]
     inputs: tuple[NodeRef, ...] = Field(min_length=1, description="the nodes to read from")
     config: MergeConfig = Field(default_factory=MergeConfig.model_construct)
@@ -41,3 +43,6 @@ class MergeNode(NodeBase):
     def references(self) -> Iterator[tuple[Ref, tuple[str | int, ...]]]:
         for index, ref in enumerate(self.inputs):
             yield ref, ("inputs", index)
+
+    def label(self, ref: Ref, path: tuple[str | int, ...]) -> str:
+        return ref.node

@@ -63,3 +63,11 @@ class RouteNode(SingleInputNode):
 
     type: Literal["route"]
     config: RouteConfig = Field(description="the branches")
+
+    @property
+    def ports(self) -> tuple[str, ...]:
+        return self.config.branches
+
+    @property
+    def picks_one_port(self) -> bool:
+        return self.config.mode == "exclusive"

@@ -9,6 +9,7 @@ from pydantic import Field
 from clinker.config.model import Model
 from clinker.config.names import Name, Phase, Scope
 from clinker.config.nodes.base import SingleInputNode
+from clinker.diagnostics import Location
 
 
 class Assignment(Model):
@@ -27,3 +28,7 @@ class StateNode(SingleInputNode):
 
     type: Literal["state"]
     config: StateConfig = Field(description="what to write")
+
+    @property
+    def init_phase(self) -> Location | None:
+        return self.config.at("phase") if self.config.phase == "init" else None

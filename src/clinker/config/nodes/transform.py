@@ -15,7 +15,7 @@ from clinker.config.nodes.base import SingleInputNode
 from clinker.config.variables import Declaration
 from clinker.config.window import AnalyticWindow
 from clinker.cxl.run.patterns import PatternError, compile_pattern
-from clinker.diagnostics import Diagnostic
+from clinker.diagnostics import Diagnostic, Location
 from clinker.diagnostics.suggest import closest
 
 CHECKS: dict[str, tuple[str, ...]] = {
@@ -188,3 +188,11 @@ class TransformNode(SingleInputNode):
 
     type: Literal["transform"]
     config: TransformConfig = Field(description="what to do with each record")
+
+    @property
+    def init_phase(self) -> Location | None:
+        return self.config.at("phase") if self.config.phase == "init" else None
+
+    @property
+    def declarations(self) -> tuple[Declaration, ...]:
+        return self.config.declares

@@ -5,15 +5,16 @@ from __future__ import annotations
 import enum
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import field
+from typing import assert_never
 
 from clinker.config.error_handling import ErrorHandling
-from clinker.config.nodes import AggregateNode, CombineNode, MergeNode, SourceNode
+from clinker.config.nodes import SourceNode
 from clinker.cxl.check import typed
 from clinker.diagnostics import Diagnostic, Label, Location
 from clinker.diagnostics.suggest import did_you_mean
 from clinker.frozen import frozen
 from clinker.plan.graph.graph import Edge, Graph, Unit
-from clinker.plan.nodes.planned import Planned, PlannedAggregate
+from clinker.plan.nodes import Planned, PlannedAggregate, PlannedCombine, PlannedSource, Shape
 
 REVERSIBLE = frozenset({"sum", "count", "collect", "any"})
 """Aggregate functions from whose result a single record can be taken back."""
@@ -117,30 +118,31 @@ def plan_correlation(
     sources, problems = _source_keys(graph, handling)
     visible: dict[str, KeySet] = {}
     aggregates: dict[str, AggregateCorrelation] = {}
-    for unit in graph:
-        incoming = [visible.get(edge.upstream, KeySet()) for edge in unit.inputs]
-        match unit.node:
-            case SourceNode():
-                key = sources.get(unit.name)
-                visible[unit.name] = KeySet(key.fields if key else ())
-            case AggregateNode():
-                aggregate = _aggregate(unit.node, incoming[0], nodes[unit.name])
-                aggregates[unit.name] = aggregate
-                visible[unit.name] = _after_aggregate(unit, unit.node, incoming[0], aggregate)
-            case MergeNode():
-                visible[unit.name] = _after_merge(incoming)
-            case CombineNode():
-                visible[unit.name] = _after_combine(unit, unit.node, incoming)
-            case _:
-                visible[unit.name] = incoming[0]
+    for name, planned in nodes.items():
+        incoming = [visible.get(edge.upstream, KeySet()) for edge in planned.unit.inputs]
+        match planned.shape:
+            case Shape.READS:
+                key = sources.get(name)
+                visible[name] = KeySet(key.fields if key else ())
+            case Shape.GROUPS:
+                aggregates[name] = _correlate(planned, incoming[0])
+                visible[name] = _after_aggregate(planned, incoming[0], aggregates[name])
+            case Shape.MERGES:
+                visible[name] = _after_merge(incoming)
+            case Shape.JOINS:
+                visible[name] = _after_combine(planned, incoming)
+            case Shape.PASSES | Shape.WRITES:
+                visible[name] = incoming[0]
+            case other:
+                assert_never(other)
     correlation = Correlation(sources, visible, aggregates)
     keys_are_known = not problems
-    for unit in graph:
-        if isinstance(unit.node, AggregateNode):
-            problems += _streaming_problems(graph, unit, unit.node, correlation)
-        elif isinstance(unit.node, MergeNode) and keys_are_known:
-            problems += _merge_problems(graph, unit, correlation)
-    problems += check_unmapped(graph)
+    for planned in nodes.values():
+        if planned.shape is Shape.GROUPS:
+            problems += _streaming_problems(graph, planned, correlation)
+        elif planned.shape is Shape.MERGES and keys_are_known:
+            problems += _merge_problems(graph, planned.unit, correlation)
+    problems += check_unmapped(nodes)
     return correlation, problems
 
 
@@ -153,14 +155,12 @@ def _source_keys(
     keys: dict[str, SourceKey] = {}
     problems: list[Diagnostic] = []
     everywhere: set[str] = set()
-    for unit in graph:
-        if not isinstance(unit.node, SourceNode):
-            continue
-        config = unit.node.config
+    for unit, node in graph.of(SourceNode):
+        config = node.config
         columns = {column.name for column in config.schema_columns}
         everywhere |= columns
         if config.correlation_key:
-            problems += _unknown_keys(unit, unit.node, columns)
+            problems += _unknown_keys(unit, node, columns)
             declared, location = config.correlation_key, config.at("correlation_key")
         else:
             declared, location = handling.correlation_key, handling.at("correlation_key")
@@ -198,24 +198,22 @@ def _unknown_keys(unit: Unit, node: SourceNode, columns: set[str]) -> Iterator[D
 # The lattice
 
 
-def _aggregate(node: AggregateNode, incoming: KeySet, planned: Planned) -> AggregateCorrelation:
-    omitted = incoming.omitted_by(node.config.group_by)
+def _correlate(planned: PlannedAggregate, incoming: KeySet) -> AggregateCorrelation:
+    omitted = incoming.omitted_by(planned.node.config.group_by)
     if not incoming:
         atomicity = Atomicity.UNCORRELATED
-    elif omitted and node.config.time_window is None:
+    elif omitted and planned.node.config.time_window is None:
         atomicity = Atomicity.RELAXED
     else:
         # The windows of a time-windowed aggregate are closed for good, so nothing is taken back.
         atomicity = Atomicity.STRICT
-    return AggregateCorrelation(atomicity, _retraction(planned), omitted)
+    return AggregateCorrelation(atomicity, _retraction(planned.program), omitted)
 
 
-def _retraction(planned: Planned) -> Retraction:
-    if not isinstance(planned, PlannedAggregate):
-        return Retraction.REVERSIBLE
+def _retraction(program: typed.Program) -> Retraction:
     functions = {
         part.function.name
-        for expression in planned.program.expressions()
+        for expression in program.expressions()
         for part in expression.walk()
         if isinstance(part, typed.Aggregate)
     }
@@ -223,11 +221,11 @@ def _retraction(planned: Planned) -> Retraction:
 
 
 def _after_aggregate(
-    unit: Unit, node: AggregateNode, incoming: KeySet, aggregate: AggregateCorrelation
+    planned: PlannedAggregate, incoming: KeySet, aggregate: AggregateCorrelation
 ) -> KeySet:
-    kept = tuple(name for name in incoming.fields if name in node.config.group_by)
+    kept = tuple(name for name in incoming.fields if name in planned.node.config.group_by)
     relaxed = aggregate.atomicity is Atomicity.RELAXED
-    return KeySet(kept, (unit.name,) if relaxed else ())
+    return KeySet(kept, (planned.name,) if relaxed else ())
 
 
 def _after_merge(incoming: list[KeySet]) -> KeySet:
@@ -236,21 +234,16 @@ def _after_merge(incoming: list[KeySet]) -> KeySet:
     return KeySet(shared, _union(keys.aggregates for keys in incoming))
 
 
-def _after_combine(unit: Unit, node: CombineNode, incoming: list[KeySet]) -> KeySet:
+def _after_combine(planned: PlannedCombine, incoming: list[KeySet]) -> KeySet:
     """What propagate_ck lets through; the lineage of aggregates is always kept."""
-    propagate = node.config.propagate_ck
-    fields = incoming[driver_position(unit, node)].fields
+    propagate = planned.node.config.propagate_ck
+    by_label = dict(zip(planned.inputs, incoming, strict=True))
+    fields = by_label[planned.driver].fields
     if propagate.mode != "driver":
         fields = _union([fields, *(keys.fields for keys in incoming)])
     if propagate.mode == "named":
         fields = tuple(name for name in fields if name in propagate.named)
     return KeySet(fields, _union(keys.aggregates for keys in incoming))
-
-
-def driver_position(unit: Unit, node: CombineNode) -> int:
-    """Which of a combine's inputs drives the join."""
-    labels = [edge.label for edge in unit.inputs]
-    return labels.index(node.config.drive) if node.config.drive in labels else 0
 
 
 def _union(names: Iterable[tuple[str, ...]]) -> tuple[str, ...]:
@@ -261,8 +254,9 @@ def _union(names: Iterable[tuple[str, ...]]) -> tuple[str, ...]:
 
 
 def _streaming_problems(
-    graph: Graph, unit: Unit, node: AggregateNode, correlation: Correlation
+    graph: Graph, planned: PlannedAggregate, correlation: Correlation
 ) -> Iterator[Diagnostic]:
+    unit, node = planned.unit, planned.node
     aggregate = correlation.aggregates[unit.name]
     if node.config.strategy != "streaming" or aggregate.atomicity is not Atomicity.RELAXED:
         return
@@ -295,12 +289,12 @@ def _merge_problems(graph: Graph, unit: Unit, correlation: Correlation) -> Itera
     first, *others = known
     expected = correlation.visible[first.upstream].fields
     for edge in others:
-        found = correlation.visible[edge.upstream].fields
-        if set(found) != set(expected):
+        fields = correlation.visible[edge.upstream].fields
+        if set(fields) != set(expected):
             yield unit.problem(
                 "E314",
                 f"'{edge.upstream}' and '{first.upstream}' have different correlation keys: "
-                f"{_key_text(found)} and {_key_text(expected)}",
+                f"{_key_text(fields)} and {_key_text(expected)}",
                 edge.location,
                 help="declare the same correlation_key on the sources of all inputs",
                 also=(
@@ -333,59 +327,48 @@ def _quoted(names: Iterable[str]) -> str:
 # Undeclared columns
 
 
-@frozen
-class _Policy:
-    """Whether records carry the undeclared columns of the source that decides it."""
-
-    carries: bool
-    source: Unit
-
-
-def check_unmapped(graph: Graph) -> list[Diagnostic]:
+def check_unmapped(nodes: Mapping[str, Planned]) -> list[Diagnostic]:
     """The inputs of a merge all carry undeclared columns, or none does."""
-    policies: dict[str, _Policy | None] = {}
+    deciding: dict[str, PlannedSource | None] = {}
     problems: list[Diagnostic] = []
-    for unit in graph:
-        incoming = [policies.get(edge.upstream) for edge in unit.inputs]
-        match unit.node:
-            case SourceNode():
-                carries = unit.node.config.on_unmapped.mode == "auto_widen"
-                policies[unit.name] = _Policy(carries, unit)
-            case AggregateNode():
+    for name, planned in nodes.items():
+        incoming = [deciding.get(edge.upstream) for edge in planned.passed_on]
+        match planned.shape:
+            case Shape.READS:
+                deciding[name] = planned
+            case Shape.GROUPS:
                 # Groups have no undeclared columns, so they go with either policy.
-                policies[unit.name] = None
-            case CombineNode():
-                policies[unit.name] = incoming[driver_position(unit, unit.node)]
-            case MergeNode():
-                policies[unit.name] = next((policy for policy in incoming if policy), None)
-                problems += _policy_problems(unit, incoming)
-            case _:
-                policies[unit.name] = incoming[0]
+                deciding[name] = None
+            case Shape.MERGES:
+                deciding[name] = next((source for source in incoming if source), None)
+                problems += _policy_problems(planned.unit, incoming)
+            case Shape.PASSES | Shape.JOINS | Shape.WRITES:
+                deciding[name] = incoming[0]
+            case other:
+                assert_never(other)
     return problems
 
 
-def _policy_problems(unit: Unit, incoming: list[_Policy | None]) -> Iterator[Diagnostic]:
-    known = [(edge, p) for edge, p in zip(unit.inputs, incoming, strict=True) if p]
+def _policy_problems(unit: Unit, deciding: list[PlannedSource | None]) -> Iterator[Diagnostic]:
+    known = [(edge, s) for edge, s in zip(unit.inputs, deciding, strict=True) if s]
     if not known:
         return
     (first_edge, first), *others = known
-    for edge, policy in others:
-        if policy.carries != first.carries:
+    for edge, source in others:
+        if source.have_undeclared != first.have_undeclared:
             yield unit.problem(
                 "E315",
                 f"'{edge.upstream}' and '{first_edge.upstream}' disagree on undeclared columns: "
                 f"one keeps them, the other does not",
                 edge.location,
                 help="set the same 'on_unmapped' on the sources of all inputs",
-                also=(_policy_label(first), _policy_label(policy)),
+                also=(_policy_label(first), _policy_label(source)),
             )
 
 
-def _policy_label(policy: _Policy) -> Label:
-    node = policy.source.node
-    assert isinstance(node, SourceNode)
-    config = node.config
-    name, mode = policy.source.name, config.on_unmapped.mode
+def _policy_label(source: PlannedSource) -> Label:
+    config = source.node.config
+    name, mode = source.name, config.on_unmapped.mode
     if config.has("on_unmapped"):
         return Label(config.at("on_unmapped"), f"'{name}' uses '{mode}'")
-    return Label(node.at("name"), f"'{name}' uses '{mode}', the default")
+    return Label(source.node.at("name"), f"'{name}' uses '{mode}', the default")

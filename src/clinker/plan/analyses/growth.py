@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from clinker.config.nodes import CombineNode
 from clinker.cxl.check import typed
-from clinker.plan.nodes.planned import Planned, PlannedAggregate, PlannedCombine, PlannedTransform
+from clinker.plan.nodes import Planned, Shape
 
 _GROWING_METHODS = frozenset("repeat pad_left pad_right replace join map flat_map".split())
 _ALL, _COLLECTING = "all", "collect"
@@ -23,25 +22,20 @@ def may_outnumber_sources(nodes: Iterable[Planned]) -> bool:
 
 
 def _fans_out(node: Planned) -> bool:
-    return isinstance(node, PlannedTransform) and any(
-        isinstance(statement, typed.EmitEach) for statement in node.program.statements
-    )
+    statements = node.body.statements if node.body else ()
+    return any(isinstance(statement, typed.EmitEach) for statement in statements)
 
 
 def _finds_all(node: Planned) -> bool:
-    combine = node.unit.node
-    return isinstance(combine, CombineNode) and combine.config.match == _ALL
+    return node.shape is Shape.JOINS and node.node.config.match == _ALL
 
 
 def _collects(node: Planned) -> bool:
-    combine = node.unit.node
-    return isinstance(combine, CombineNode) and combine.config.match == _COLLECTING
+    return node.shape is Shape.JOINS and node.node.config.match == _COLLECTING
 
 
 def _grows(node: Planned) -> bool:
-    if not isinstance(node, PlannedTransform | PlannedAggregate | PlannedCombine):
-        return False
-    expressions = node.program.expressions() if node.program else ()
+    expressions = node.body.expressions() if node.body else ()
     return any(_is_growing(part) for expression in expressions for part in expression.walk())
 
 

@@ -12,15 +12,14 @@ import enum
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import field
 
-from clinker.config.nodes import CombineNode, SourceNode
-from clinker.config.nodes.combine import CombineConfig
+from clinker.config.nodes import CombineNode
 from clinker.cxl.check import typed
 from clinker.cxl.syntax.ast import ORDERING_OPS, BinaryOp, LogicOp
 from clinker.cxl.types import DATETIME, FLOAT, Kind, Type
 from clinker.diagnostics import Diagnostic, Label, Location, Severity
 from clinker.frozen import frozen
-from clinker.plan.graph.graph import Graph, Unit
-from clinker.plan.nodes.planned import Planned, PlannedCombine
+from clinker.plan.graph.graph import Unit
+from clinker.plan.nodes import Planned, PlannedCombine, Shape
 
 _NUMBERS = Kind.INT | Kind.FLOAT
 _INSTANTS = Kind.DATE | Kind.DATETIME
@@ -108,30 +107,31 @@ class Joins:
     diagnostics: list[Diagnostic] = field(default_factory=list)
 
 
-def plan_joins(graph: Graph, nodes: Mapping[str, Planned]) -> Joins:
+def plan_joins(nodes: Mapping[str, Planned]) -> Joins:
     by_node: dict[str, Join] = {}
     diagnostics: list[Diagnostic] = []
-    for unit in graph:
-        planned = nodes.get(unit.name)
-        if isinstance(unit.node, CombineNode):
-            diagnostics += _driver_problems(unit, unit.node)
-        if isinstance(planned, PlannedCombine):
-            join, problems = plan_join(planned, graph)
+    for planned in nodes.values():
+        if planned.shape is Shape.JOINS:
+            diagnostics += _driver_problems(planned.unit, planned.node)
+            if planned.has_errors:
+                continue
+            join, problems = plan_join(planned, nodes)
             diagnostics += problems
             if join:
-                by_node[unit.name] = join
+                by_node[planned.name] = join
     return Joins(by_node, diagnostics)
 
 
-def plan_join(combine: PlannedCombine, graph: Graph) -> tuple[Join | None, list[Diagnostic]]:
+def plan_join(
+    combine: PlannedCombine, nodes: Mapping[str, Planned]
+) -> tuple[Join | None, list[Diagnostic]]:
     """The steps of one combine, or None if some input is not compared with any other."""
-    node = combine.unit.node
-    assert isinstance(node, CombineNode)
+    node = combine.node
     parts = [_part(expr, combine) for expr in conjuncts(combine.where)]
     order = _order(list(combine.inputs), combine.driver, parts)
     if len(order) < len(combine.inputs):
         return None, list(_not_joined(combine, node, order, parts))
-    steps = tuple(_steps(combine, node.config, order, parts, graph))
+    steps = tuple(_steps(combine, order, parts, nodes))
     problems = [_range_only(combine.unit, node, step) for step in steps if not step.equalities]
     return Join(combine.driver, steps), problems
 
@@ -171,13 +171,13 @@ def _part(expr: typed.Expr, combine: PlannedCombine) -> _Part:
 
 def _inputs_of(expr: typed.Expr, combine: PlannedCombine) -> frozenset[str]:
     """The inputs whose records an expression depends on."""
-    found = {qualifier for qualifier, _ in expr.fields_read if qualifier}
+    inputs = {qualifier for qualifier, _ in expr.fields_read if qualifier}
     for part in expr.walk():
         if isinstance(part, typed.System) and part.namespace in _PER_RECORD:
             # What a record carries besides its fields is the driver's, unless it names an input.
             named = part.namespace == "source" and part.path[0] in combine.inputs
-            found.add(part.path[0] if named else combine.driver)
-    return frozenset(found)
+            inputs.add(part.path[0] if named else combine.driver)
+    return frozenset(inputs)
 
 
 def _order(declared: Sequence[str], driver: str, parts: Sequence[_Part]) -> list[str]:
@@ -192,10 +192,9 @@ def _order(declared: Sequence[str], driver: str, parts: Sequence[_Part]) -> list
 
 def _steps(
     combine: PlannedCombine,
-    config: CombineConfig,
     order: Sequence[str],
     parts: Sequence[_Part],
-    graph: Graph,
+    nodes: Mapping[str, Planned],
 ) -> Iterator[Step]:
     waiting = list(parts)
     for position, build in enumerate(order[1:], 1):
@@ -211,7 +210,7 @@ def _steps(
             equalities,
             ranges,
             tuple(part.expr for part in usable if not part.sides),
-            _strategy(combine.unit, config, build, equalities, ranges, graph),
+            _strategy(combine, build, equalities, ranges, nodes),
         )
 
 
@@ -257,33 +256,34 @@ def _is_exact(left: Type, right: Type, common: Type) -> bool:
 
 
 def _strategy(
-    unit: Unit,
-    config: CombineConfig,
+    combine: PlannedCombine,
     build: str,
     equalities: Sequence[Comparison],
     ranges: Sequence[Comparison],
-    graph: Graph,
+    nodes: Mapping[str, Planned],
 ) -> Strategy:
     if equalities and ranges:
         return Strategy.HASH_PARTITION_IEJOIN
     if equalities:
-        hinted = config.strategy == "grace_hash"
+        hinted = combine.node.config.strategy == "grace_hash"
         return Strategy.GRACE_HASH if hinted else Strategy.HASH_BUILD_PROBE
-    if len(ranges) == 1 and _both_in_order(unit, build, ranges[0], graph):
+    if len(ranges) == 1 and _both_in_order(combine.unit, build, ranges[0], nodes):
         return Strategy.SORT_MERGE
     return Strategy.IEJOIN
 
 
-def _both_in_order(unit: Unit, build: str, range_: Comparison, graph: Graph) -> bool:
+def _both_in_order(
+    unit: Unit, build: str, range_: Comparison, nodes: Mapping[str, Planned]
+) -> bool:
     sides = ((range_.probe_input, range_.probe), (build, range_.build))
-    return all(_in_order(unit, name, value, graph) for name, value in sides)
+    return all(_in_order(unit, name, value, nodes) for name, value in sides)
 
 
-def _in_order(unit: Unit, name: str, value: typed.Expr, graph: Graph) -> bool:
+def _in_order(unit: Unit, name: str, value: typed.Expr, nodes: Mapping[str, Planned]) -> bool:
     """Whether the input is a source that declares to be sorted by just this field."""
     edge = next(edge for edge in unit.inputs if edge.label == name)
-    upstream = graph.units.get(edge.upstream)
-    if upstream is None or not isinstance(upstream.node, SourceNode):
+    upstream = nodes.get(edge.upstream)
+    if upstream is None or upstream.shape is not Shape.READS:
         return False
     first = next(iter(upstream.node.config.sort_order), None)
     sorted_by = first.field if first and first.order == "asc" else None

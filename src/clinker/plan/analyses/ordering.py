@@ -5,23 +5,18 @@ from __future__ import annotations
 import enum
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import field
+from typing import assert_never
 
 from clinker.config.names import SortKey as ConfiguredSortKey
-from clinker.config.nodes import (
-    AggregateNode,
-    CombineNode,
-    MergeNode,
-    SourceNode,
-    TransformNode,
-)
+from clinker.config.nodes import AggregateNode
 from clinker.cxl.check import typed
 from clinker.cxl.run.window_spec import SortKey
 from clinker.diagnostics import Diagnostic, Label, Location
 from clinker.diagnostics.suggest import did_you_mean
 from clinker.frozen import frozen
 from clinker.plan.analyses.correlation import Atomicity, Correlation
-from clinker.plan.graph.graph import Graph, Unit
-from clinker.plan.nodes.planned import Planned, PlannedAggregate, PlannedTransform
+from clinker.plan.graph.graph import Unit
+from clinker.plan.nodes import Planned, PlannedAggregate, PlannedSource, Shape
 
 
 @frozen
@@ -47,9 +42,9 @@ class Ordering:
     def sorts_groups(self, group_by: Iterable[str], keys: Iterable[SortKey]) -> bool:
         """Whether records that are equal in `group_by` arrive in the order of `keys`."""
         equal = set(group_by)
-        given = [key for key in self.keys if key.field not in equal]
+        known = [key for key in self.keys if key.field not in equal]
         wanted = [key for key in keys if key.field not in equal]
-        return given[: len(wanted)] == wanted
+        return known[: len(wanted)] == wanted
 
     def lost(self, text: str, location: Location) -> Ordering:
         return Ordering((), (*self.history, Step(text, location)))
@@ -98,39 +93,38 @@ class Orders:
 
 
 def plan_order(
-    graph: Graph, nodes: Mapping[str, Planned], correlation: Correlation
+    nodes: Mapping[str, Planned], correlation: Correlation
 ) -> tuple[Orders, list[Diagnostic]]:
     """The order of every node's records, and where a promised order does not hold."""
     orderings: dict[str, Ordering] = {}
     strategies: dict[str, AggregateStrategy] = {}
     problems: list[Diagnostic] = []
-    for unit in graph:
+    for name, planned in nodes.items():
+        unit = planned.unit
         incoming = [orderings[e.upstream] for e in unit.inputs if e.upstream in orderings]
-        planned = nodes[unit.name]
-        match unit.node:
-            case SourceNode():
-                orderings[unit.name] = _declared(unit, unit.node)
-                problems += _unknown_sort_fields(unit, unit.node)
-            case _ if not incoming:
-                continue
-            case TransformNode():
-                orderings[unit.name] = _after_transform(unit, planned, incoming[0])
-            case MergeNode():
-                orderings[unit.name] = _after_merge(unit, incoming)
-            case CombineNode():
-                orderings[unit.name] = _lost(incoming).lost(
-                    f"'{unit.name}' joins records, after which no order is known",
-                    unit.node.at("name"),
-                )
-            case AggregateNode():
-                relaxed = correlation.aggregates[unit.name].atomicity is Atomicity.RELAXED
-                strategy = _strategy(unit.node, incoming[0], relaxed)
-                strategies[unit.name] = strategy
-                problems += _streaming_problems(unit, unit.node, incoming[0], strategy, relaxed)
-                orderings[unit.name] = _after_aggregate(unit, planned, incoming[0], strategy)
-            case _:
-                orderings[unit.name] = incoming[0]
-    return Orders(orderings, _partitionings(graph), strategies), problems
+        if unit.inputs and not incoming:
+            continue
+        match planned.shape:
+            case Shape.READS:
+                orderings[name] = _declared(planned)
+                problems += _unknown_sort_fields(planned)
+            case Shape.PASSES:
+                orderings[name] = _after_program(unit, planned.body, incoming[0])
+            case Shape.MERGES:
+                orderings[name] = _after_merge(unit, incoming)
+            case Shape.JOINS:
+                text = f"'{name}' joins records, after which no order is known"
+                orderings[name] = _lost(incoming).lost(text, unit.node.at("name"))
+            case Shape.GROUPS:
+                relaxed = correlation.aggregates[name].atomicity is Atomicity.RELAXED
+                strategy = strategies[name] = _strategy(planned.node, incoming[0], relaxed)
+                problems += _streaming_problems(planned, incoming[0], strategy, relaxed)
+                orderings[name] = _after_aggregate(planned, incoming[0], strategy)
+            case Shape.WRITES:
+                orderings[name] = incoming[0]
+            case other:
+                assert_never(other)
+    return Orders(orderings, _partitionings(nodes), strategies), problems
 
 
 def sort_keys(configured: Iterable[ConfiguredSortKey]) -> tuple[SortKey, ...]:
@@ -149,8 +143,8 @@ def key_text(keys: Iterable[SortKey]) -> str:
 # Sources
 
 
-def _declared(unit: Unit, node: SourceNode) -> Ordering:
-    config = node.config
+def _declared(source: PlannedSource) -> Ordering:
+    config = source.node.config
     columns = {column.name for column in config.schema_columns}
     keys: list[SortKey] = []
     for key in sort_keys(config.sort_order):
@@ -158,20 +152,20 @@ def _declared(unit: Unit, node: SourceNode) -> Ordering:
             break
         keys.append(key)
     if not keys:
-        text = f"'{unit.name}' declares no sort_order"
-        return Ordering((), (Step(text, node.at("name")),))
-    text = f"'{unit.name}' declares that it is sorted by {key_text(keys)}"
+        text = f"'{source.name}' declares no sort_order"
+        return Ordering((), (Step(text, source.node.at("name")),))
+    text = f"'{source.name}' declares that it is sorted by {key_text(keys)}"
     return Ordering(tuple(keys), (Step(text, config.key_at("sort_order")),))
 
 
-def _unknown_sort_fields(unit: Unit, node: SourceNode) -> Iterator[Diagnostic]:
-    config = node.config
+def _unknown_sort_fields(source: PlannedSource) -> Iterator[Diagnostic]:
+    config = source.node.config
     columns = [column.name for column in config.schema_columns]
     for key in config.sort_order:
         if key.field not in columns:
-            yield unit.problem(
+            yield source.unit.problem(
                 "E040",
-                f"sort_order names '{key.field}', which is not a column of '{unit.name}'",
+                f"sort_order names '{key.field}', which is not a column of '{source.name}'",
                 key.at("field"),
                 help=did_you_mean(key.field, columns)
                 or f"add '{key.field}' to the schema, or remove it from sort_order",
@@ -182,17 +176,15 @@ def _unknown_sort_fields(unit: Unit, node: SourceNode) -> Iterator[Diagnostic]:
 # Other nodes
 
 
-def _after_transform(unit: Unit, planned: Planned, incoming: Ordering) -> Ordering:
-    if not isinstance(planned, PlannedTransform) or not incoming.keys:
+def _after_program(unit: Unit, program: typed.Program | None, incoming: Ordering) -> Ordering:
+    if program is None or not incoming.keys:
         return incoming
-    distinct = next(
-        (s for s in planned.program.every_statement() if isinstance(s, typed.Distinct)), None
-    )
+    distinct = next((s for s in program.every_statement() if isinstance(s, typed.Distinct)), None)
     if distinct:
         return incoming.lost(
             f"'{unit.name}' removes duplicates, after which no order is known", distinct.location
         )
-    return _after_writes(unit, planned.program, incoming)
+    return _after_writes(unit, program, incoming)
 
 
 def _after_writes(unit: Unit, program: typed.Program, incoming: Ordering) -> Ordering:
@@ -230,15 +222,13 @@ def _lost(incoming: list[Ordering]) -> Ordering:
 
 
 def _after_aggregate(
-    unit: Unit, planned: Planned, incoming: Ordering, strategy: AggregateStrategy
+    planned: PlannedAggregate, incoming: Ordering, strategy: AggregateStrategy
 ) -> Ordering:
     if strategy.chosen is Strategy.HASH:
-        text = f"'{unit.name}' gathers its groups by hash, after which no order is known"
-        return _lost([incoming]).lost(text, unit.node.at("name"))
+        text = f"'{planned.name}' gathers its groups by hash, after which no order is known"
+        return _lost([incoming]).lost(text, planned.node.at("name"))
     ordering = Ordering(strategy.sorted_by, incoming.history)
-    if isinstance(planned, PlannedAggregate):
-        return _after_writes(unit, planned.program, ordering)
-    return ordering
+    return _after_writes(planned.unit, planned.program, ordering)
 
 
 # The strategy of aggregates
@@ -270,14 +260,10 @@ def _strategy(node: AggregateNode, incoming: Ordering, relaxed: bool) -> Aggrega
 
 
 def _streaming_problems(
-    unit: Unit,
-    node: AggregateNode,
-    incoming: Ordering,
-    strategy: AggregateStrategy,
-    relaxed: bool,
+    planned: PlannedAggregate, incoming: Ordering, strategy: AggregateStrategy, relaxed: bool
 ) -> Iterator[Diagnostic]:
     """A relaxed aggregate that should stream is reported with its correlation keys."""
-    config = node.config
+    unit, node, config = planned.unit, planned.node, planned.node.config
     if config.strategy != "streaming" or strategy.chosen is Strategy.STREAMING or relaxed:
         return
     if config.time_window:
@@ -306,22 +292,21 @@ def _groups(node: AggregateNode) -> str:
 # Partitioning
 
 
-def _partitionings(graph: Graph) -> dict[str, Partitioning]:
-    found: dict[str, Partitioning] = {}
-    for unit in graph:
-        incoming = [found[e.upstream] for e in unit.inputs if e.upstream in found]
-        match unit.node:
-            case SourceNode():
-                many = unit.node.config.path is None and not _is_rest(unit.node)
-                text = f"'{unit.name}' reads {'several files' if many else 'one stream'}"
-                found[unit.name] = Partitioning(many, text)
-            case AggregateNode() | CombineNode() | MergeNode():
-                text = f"'{unit.name}' brings all records together"
-                found[unit.name] = Partitioning(False, text)
-            case _ if incoming:
-                found[unit.name] = incoming[0]
-    return found
-
-
-def _is_rest(node: SourceNode) -> bool:
-    return node.config.transport.kind == "rest"
+def _partitionings(nodes: Mapping[str, Planned]) -> dict[str, Partitioning]:
+    partitionings: dict[str, Partitioning] = {}
+    for name, planned in nodes.items():
+        match planned.shape:
+            case Shape.READS:
+                many = planned.node.config.path is None and not planned.is_rest
+                text = f"'{name}' reads {'several files' if many else 'one stream'}"
+                partitionings[name] = Partitioning(many, text)
+            case Shape.GROUPS | Shape.JOINS | Shape.MERGES:
+                text = f"'{name}' brings all records together"
+                partitionings[name] = Partitioning(False, text)
+            case Shape.PASSES | Shape.WRITES:
+                before = partitionings.get(planned.unit.inputs[0].upstream)
+                if before:
+                    partitionings[name] = before
+            case other:
+                assert_never(other)
+    return partitionings

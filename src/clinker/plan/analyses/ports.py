@@ -8,22 +8,16 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
+from typing import assert_never
 
 from clinker.config.columns import Column
-from clinker.config.nodes import (
-    AggregateNode,
-    NodeBase,
-    OutputNode,
-    TransformNode,
-)
 from clinker.cxl.check import typed
 from clinker.cxl.check.resolve import Row
 from clinker.cxl.types import Type
 from clinker.diagnostics import Diagnostic, Label, Location, Severity
 from clinker.diagnostics.suggest import did_you_mean
-from clinker.plan.analyses.variable_flow import incoming_expressions, outgoing_expressions
 from clinker.plan.graph.graph import Call, Edge, Graph, Unit
-from clinker.plan.nodes.planned import Planned, PlannedCombine, PlannedTransform
+from clinker.plan.nodes import Planned, PlannedCombine, Shape
 
 Names = frozenset[str] | None
 """Columns that may be named; None for all."""
@@ -139,24 +133,24 @@ class _Sight:
 
     def _leaving(self, unit: Unit) -> Names:
         planned = self.nodes[unit.name]
-        arriving = [self.arriving(edge) for edge in unit.inputs]
-        if unit.kind == "source" or unit.kind == "aggregate":
-            return None
-        if unit.kind == "combine":
-            return self._joined(unit, planned, arriving)
-        seen = _union(arriving)
-        if unit.kind != "transform" or seen is None:
-            return seen
-        written = planned.program.fields_written if isinstance(planned, PlannedTransform) else ()
-        return seen | frozenset(written)
+        match planned.shape:
+            case Shape.READS | Shape.GROUPS:
+                return None
+            case Shape.JOINS:
+                return self._joined(planned)
+            case Shape.PASSES | Shape.MERGES | Shape.WRITES:
+                seen = _union([self.arriving(edge) for edge in unit.inputs])
+                written = planned.body.fields_written if planned.body else ()
+                return None if seen is None else seen | frozenset(written)
+            case other:
+                assert_never(other)
 
-    def _joined(self, unit: Unit, planned: Planned, arriving: list[Names]) -> Names:
+    def _joined(self, planned: PlannedCombine) -> Names:
         """A join shows what it emits; one that collects, the driver's record and the others."""
-        if not isinstance(planned, PlannedCombine) or planned.program is not None:
+        if planned.program is not None:
             return None
-        labels = [edge.label for edge in unit.inputs]
-        driver = arriving[labels.index(planned.driver)]
-        return None if driver is None else driver | frozenset(labels)
+        (driver,) = (self.arriving(edge) for edge in planned.passed_on)
+        return None if driver is None else driver | frozenset(planned.inputs)
 
 
 def _sees(names: Names, name: str) -> bool:
@@ -164,12 +158,12 @@ def _sees(names: Names, name: str) -> bool:
 
 
 def _union(several: list[Names]) -> Names:
-    found: frozenset[str] = frozenset()
+    union: frozenset[str] = frozenset()
     for names in several:
         if names is None:
             return None
-        found |= names
-    return found
+        union |= names
+    return union
 
 
 def _hidden_reads(call: Call, unit: Unit, sight: _Sight) -> Iterator[Diagnostic]:
@@ -193,18 +187,19 @@ def _hidden_reads(call: Call, unit: Unit, sight: _Sight) -> Iterator[Diagnostic]
 
 def _hidden_names(unit: Unit, sight: _Sight) -> Iterator[tuple[str, Location]]:
     planned = sight.nodes[unit.name]
-    for part in _fields(incoming_expressions(planned), _looks_elsewhere(unit)):
-        edge = _edge_of(unit, part.qualifier)
-        if edge and sight.hides(part.name, edge):
-            yield part.name, part.location
     leaving = sight.leaving[unit.name]
-    for part in _fields(outgoing_expressions(planned)):
-        if not _sees(leaving, part.name) and part.name in planned.row.columns:
-            yield part.name, part.location
-    for name, location in _named_on_arrival(unit.node):
+    if planned.cxl:
+        for part in _fields(planned.cxl.incoming, planned.cxl.looks_elsewhere):
+            edge = _edge_of(unit, part.qualifier)
+            if edge and sight.hides(part.name, edge):
+                yield part.name, part.location
+        for part in _fields(planned.cxl.outgoing):
+            if not _sees(leaving, part.name) and part.name in planned.row.columns:
+                yield part.name, part.location
+    for name, location in planned.named_fields.incoming:
         if sight.hides(name, unit.inputs[0]):
             yield name, location
-    for name, location in _named_on_leaving(unit.node):
+    for name, location in planned.named_fields.outgoing:
         if sight.hides(name, unit.inputs[0]) and not _sees(leaving, name):
             yield name, location
 
@@ -219,52 +214,17 @@ def _fields(expressions: Iterable[typed.Expr], skip_windows: bool = False) -> It
             todo.extend(expr.children())
 
 
-def _looks_elsewhere(unit: Unit) -> bool:
-    """Whether the unit's window functions read the records of another node."""
-    window = unit.node.config.analytic_window if isinstance(unit.node, TransformNode) else None
-    return window is not None and window.source is not None
-
-
 def _edge_of(unit: Unit, qualifier: str | None) -> Edge | None:
     edges = (edge for edge in unit.inputs if qualifier is None or edge.label == qualifier)
     return next(edges, None)
 
 
-def _named_on_arrival(node: NodeBase) -> Iterator[tuple[str, Location]]:
-    """The fields of its input that a node names outside CXL."""
-    match node:
-        case AggregateNode():
-            config = node.config
-            yield from ((f, config.at("group_by", i)) for i, f in enumerate(config.group_by))
-        case OutputNode():
-            yield from ((f, node.config.at("mapping", o)) for o, f in node.config.mapping.items())
-            for i, key in enumerate(node.config.sort_order):
-                yield key.field, node.config.at("sort_order", i)
-        case TransformNode():
-            window = node.config.analytic_window
-            if window and window.source is None:
-                yield from ((f, window.at("group_by", i)) for i, f in enumerate(window.group_by))
-                for i, key in enumerate(window.sort_by):
-                    yield key.field, window.at("sort_by", i)
-
-
-def _named_on_leaving(node: NodeBase) -> Iterator[tuple[str, Location]]:
-    """The fields of its outgoing record that a node names outside CXL."""
-    if not isinstance(node, TransformNode):
-        return
-    for validation in node.config.validations:
-        if validation.field is not None:
-            yield validation.field, validation.at("field")
-    for log in node.config.log:
-        yield from ((f, log.at("fields", i)) for i, f in enumerate(log.fields))
-
-
 def _replaced_columns(unit: Unit, sight: _Sight) -> Iterator[Diagnostic]:
     """W101: what a body emits over a column of the caller that it does not know of."""
     planned = sight.nodes[unit.name]
-    if not isinstance(planned, PlannedTransform):
+    if planned.shape is not Shape.PASSES or planned.body is None:
         return
-    for statement in planned.program.every_statement():
+    for statement in planned.body.every_statement():
         if isinstance(statement, typed.Emit) and sight.hides(statement.name, unit.inputs[0]):
             yield unit.scope.problem(
                 "W101",

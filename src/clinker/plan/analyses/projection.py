@@ -3,49 +3,59 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import assert_never
 
-from clinker.config.nodes import OutputNode
-from clinker.cxl.types import INT, Type
+from clinker.cxl.types import INT
 from clinker.plan.analyses.correlation import Correlation
-from clinker.plan.graph.graph import Graph, Unit
-from clinker.plan.nodes.planned import OutputColumn, Planned, PlannedOutput
-
-_ROW_MAKERS = ("source", "aggregate", "combine")
+from clinker.plan.nodes import OutputColumn, Planned, PlannedOutput, Shape
 
 
 def plan_projections(
-    graph: Graph, nodes: Mapping[str, Planned], correlation: Correlation
+    nodes: Mapping[str, Planned], correlation: Correlation
 ) -> dict[str, tuple[OutputColumn, ...]]:
     """By output, its columns in the order they are written."""
-    found: dict[str, tuple[OutputColumn, ...]] = {}
-    for unit in graph:
-        output = nodes[unit.name]
-        if isinstance(unit.node, OutputNode) and isinstance(output, PlannedOutput):
-            columns = list(output.columns)
-            if unit.node.config.include_correlation_keys:
-                at = _behind_made_columns(columns, graph, nodes, unit)
-                columns[at:at] = _key_columns(correlation, nodes, unit)
-            columns += metadata_columns(output.meta, unit.node)
-            found[unit.name] = tuple(columns)
-    return found
+    return {
+        node.name: tuple(_project(node, nodes, correlation))
+        for node in nodes.values()
+        if node.shape is Shape.WRITES
+    }
+
+
+def _project(
+    output: PlannedOutput, nodes: Mapping[str, Planned], correlation: Correlation
+) -> list[OutputColumn]:
+    columns = list(output.columns)
+    if output.node.config.include_correlation_keys:
+        at = _behind_made_columns(columns, nodes, output)
+        columns[at:at] = _key_columns(correlation, nodes, output)
+    return [*columns, *output.metadata_columns]
 
 
 def _behind_made_columns(
-    columns: list[OutputColumn], graph: Graph, nodes: Mapping[str, Planned], unit: Unit
+    columns: list[OutputColumn], nodes: Mapping[str, Planned], output: PlannedOutput
 ) -> int:
     """The place behind the columns of the node that made the record; transforms only add to it."""
-    maker = unit
-    while maker.kind not in _ROW_MAKERS:
-        maker = graph.units[maker.inputs[0].upstream]
-    made = nodes[maker.name].row.columns
-    last = [at for at, column in enumerate(columns) if column.field in made]
+    maker: Planned = output
+    while not _makes_records(maker.shape):
+        maker = nodes[maker.unit.inputs[0].upstream]
+    last = [at for at, column in enumerate(columns) if column.field in maker.row.columns]
     return last[-1] + 1 if last else 0
 
 
+def _makes_records(shape: Shape) -> bool:
+    match shape:
+        case Shape.READS | Shape.GROUPS | Shape.JOINS:
+            return True
+        case Shape.PASSES | Shape.MERGES | Shape.WRITES:
+            return False
+        case other:
+            assert_never(other)
+
+
 def _key_columns(
-    correlation: Correlation, nodes: Mapping[str, Planned], unit: Unit
+    correlation: Correlation, nodes: Mapping[str, Planned], output: PlannedOutput
 ) -> list[OutputColumn]:
-    keys = correlation.visible[unit.name]
+    keys = correlation.visible[output.name]
     types = {
         field: nodes[source].row.columns[field].nullable()
         for source, key in correlation.sources.items()
@@ -58,12 +68,3 @@ def _key_columns(
             for name in keys.aggregates
         ),
     ]
-
-
-def metadata_columns(meta: Mapping[str, Type], node: OutputNode) -> list[OutputColumn]:
-    """The metadata that an output writes, of all that its records carry."""
-    chosen = node.config.include_metadata
-    if chosen.mode == "none":
-        return []
-    keys = meta if chosen.mode == "all" else chosen.keys
-    return [OutputColumn(f"meta.{key}", f"$meta.{key}", meta[key]) for key in keys if key in meta]

@@ -3,23 +3,14 @@ all must that are not rejected."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from itertools import combinations
-from typing import TypeAlias
+from typing import TypeAlias, assert_never
 
-from clinker.config.nodes import CombineNode, OutputNode, RouteNode
 from clinker.cxl.check.typed import Distinct, EmitEach, Filter, Statement
 from clinker.frozen import frozen
 from clinker.plan.graph.graph import Edge, Graph, Unit
-from clinker.plan.nodes.planned import (
-    Planned,
-    PlannedAggregate,
-    PlannedMerge,
-    PlannedOutput,
-    PlannedRoute,
-    PlannedSource,
-    PlannedTransform,
-)
+from clinker.plan.nodes import Planned, Shape
 
 _MOST_PATHS = 100
 
@@ -47,7 +38,7 @@ def reached(nodes: Nodes, written: Mapping[str, int]) -> int | None:
     """
     counts: dict[_Paths, int] = {}
     for node in nodes.values():
-        if isinstance(node, PlannedOutput):
+        if node.shape is Shape.WRITES:
             paths = _paths(nodes, node.unit.inputs[0])
             if paths is None:
                 return None
@@ -65,25 +56,27 @@ def _paths(nodes: Nodes, edge: Edge) -> _Paths | None:
     if not _passes_single_records(node):
         return None
     step = _Step(node.unit, edge.port)
-    found: list[_Path] = []
+    ways: list[_Path] = []
     for before in node.passed_on:
         paths = _paths(nodes, before)
-        if paths is None or len(found) > _MOST_PATHS:
+        if paths is None or len(ways) > _MOST_PATHS:
             return None
-        found += ((*path, step) for path in paths)
-    return tuple(found) or ((step,),)
+        ways += ((*path, step) for path in paths)
+    return tuple(ways) or ((step,),)
 
 
 def _passes_single_records(node: Planned) -> bool:
-    match node:
-        case PlannedAggregate():
+    match node.shape:
+        case Shape.GROUPS:
             return False
-        case PlannedTransform(program=program):
-            return not any(isinstance(each, EmitEach) for each in program.every_statement())
-        case Planned(unit=Unit(node=CombineNode() as combine)):
-            return combine.config.match != "all"
-        case _:
+        case Shape.JOINS:
+            return node.node.config.match != "all"
+        case Shape.PASSES:
+            return not any(isinstance(each, EmitEach) for each in _statements(node))
+        case Shape.READS | Shape.MERGES | Shape.WRITES:
             return True
+        case other:
+            assert_never(other)
 
 
 def _goes_on(own: _Paths, other: _Paths) -> bool:
@@ -97,8 +90,7 @@ def _apart(one: _Path, other: _Path) -> bool:
         if left.unit is not right.unit:
             return left is one[0]
         if left.port != right.port:
-            route = left.unit.node
-            return isinstance(route, RouteNode) and route.config.mode == "exclusive"
+            return left.unit.node.picks_one_port
     return False
 
 
@@ -109,19 +101,29 @@ def keeps_every_record(graph: Graph, nodes: Nodes) -> bool:
 
 
 def _hands_on_each(graph: Graph, node: Planned) -> bool:
-    ports = [edge.port for _, edge in graph.consumers(node.name)]
-    match node:
-        case PlannedSource() | PlannedMerge():
-            return len(ports) == 1
-        case PlannedTransform(program=program):
-            return len(ports) == 1 and not any(map(_drops_or_copies, program.every_statement()))
-        case PlannedRoute(unit=Unit(node=RouteNode() as route)):
-            is_exclusive = route.config.mode == "exclusive"
-            return is_exclusive and sorted(map(str, ports)) == sorted(route.config.branches)
-        case PlannedOutput(unit=Unit(node=OutputNode() as output)):
-            return all(key.null_order != "drop" for key in output.config.sort_order)
-        case _:
+    match node.shape:
+        case Shape.READS | Shape.MERGES:
+            return _leaves_once(graph, node)
+        case Shape.PASSES:
+            return _leaves_once(graph, node) and not any(map(_drops_or_copies, _statements(node)))
+        case Shape.WRITES:
+            return all(key.null_order != "drop" for key in node.node.config.sort_order)
+        case Shape.JOINS | Shape.GROUPS:
             return False
+        case other:
+            assert_never(other)
+
+
+def _leaves_once(graph: Graph, node: Planned) -> bool:
+    """Whether a record that leaves the node reaches exactly one other."""
+    ports = sorted(str(edge.port) for _, edge in graph.consumers(node.name))
+    if node.node.ports:
+        return node.node.picks_one_port and ports == sorted(node.node.ports)
+    return len(ports) == 1
+
+
+def _statements(node: Planned) -> Iterable[Statement]:
+    return node.body.every_statement() if node.body else ()
 
 
 def _drops_or_copies(statement: Statement) -> bool:

@@ -4,26 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from functools import cached_property
+from typing import assert_never
 
-from clinker.config.nodes import StateNode, TransformNode
+from clinker.config.nodes import StateNode
 from clinker.cxl.check import typed
 from clinker.diagnostics import Diagnostic, Label, Location
 from clinker.frozen import frozen
-from clinker.plan.graph.graph import Call, Edge, Graph, Unit
-from clinker.plan.nodes.planned import (
-    Planned,
-    PlannedAggregate,
-    PlannedCombine,
-    PlannedRoute,
-    PlannedState,
-    PlannedTransform,
-)
+from clinker.plan.graph.graph import Call, Graph, Unit
+from clinker.plan.nodes import Planned, Shape
 from clinker.plan.variables import SCOPES, Registry
 
 Variable = tuple[str, str]
 """A scope and a name in it."""
-
-_JOINING = ("merge", "combine")
 
 
 def check_variable_flow(
@@ -32,31 +24,6 @@ def check_variable_flow(
     """E164 and E171 to E175."""
     flow = _Flow(graph, nodes, registry)
     return [*flow.imports(), *flow.accesses(), *flow.init_consumers()]
-
-
-# What nodes evaluate
-
-
-def incoming_expressions(planned: Planned) -> Iterator[typed.Expr]:
-    """The expressions a node evaluates on the records that reach it."""
-    match planned:
-        case PlannedTransform() | PlannedAggregate():
-            yield from planned.program.expressions()
-        case PlannedCombine():
-            yield planned.where
-            if planned.program:
-                yield from planned.program.expressions()
-        case PlannedRoute():
-            yield from planned.conditions.values()
-        case PlannedState():
-            yield from planned.assignments.values()
-
-
-def outgoing_expressions(planned: Planned) -> Iterator[typed.Expr]:
-    """The expressions a node evaluates on the records that leave it."""
-    if isinstance(planned, PlannedTransform):
-        conditions = (*(check.condition for check in planned.validations), *planned.log_conditions)
-        yield from (condition for condition in conditions if condition)
 
 
 # Flow
@@ -86,23 +53,22 @@ class _Flow:
     @cached_property
     def writes(self) -> list[_Access]:
         return [
-            _Access(unit, (unit.node.config.scope, assignment.var), assignment.at("var"))
-            for unit in self.graph
-            if isinstance(unit.node, StateNode)
-            for assignment in unit.node.config.set
+            _Access(unit, (node.config.scope, assignment.var), assignment.at("var"))
+            for unit, node in self.graph.of(StateNode)
+            for assignment in node.config.set
         ]
 
     @cached_property
     def reads(self) -> list[_Access]:
-        found = {}
+        reads = {}
         for unit in self.graph:
-            planned = self.nodes[unit.name]
-            for expr in (*incoming_expressions(planned), *outgoing_expressions(planned)):
+            cxl = self.nodes[unit.name].cxl
+            for expr in (*cxl.incoming, *cxl.outgoing) if cxl else ():
                 for part in expr.walk():
                     if isinstance(part, typed.System) and part.namespace in SCOPES:
                         access = self._read(unit, part)
-                        found[unit.name, access.variable, access.location] = access
-        return [read for read in found.values() if self._is_declared(read.variable)]
+                        reads[unit.name, access.variable, access.location] = access
+        return [read for read in reads.values() if self._is_declared(read.variable)]
 
     def _read(self, unit: Unit, part: typed.System) -> _Access:
         input_ = part.path[0] if len(part.path) > 1 else None
@@ -114,12 +80,11 @@ class _Flow:
     @cached_property
     def own(self) -> Mapping[str, frozenset[Variable]]:
         """The variables that the transforms of each body declare, by its prefix."""
-        found: dict[str, frozenset[Variable]] = {}
+        own: dict[str, frozenset[Variable]] = {}
         for unit in self.graph:
-            if isinstance(unit.node, TransformNode):
-                declared = frozenset((d.scope, d.name) for d in unit.node.config.declares)
-                found[unit.scope.prefix] = found.get(unit.scope.prefix, frozenset()) | declared
-        return found
+            declared = frozenset((d.scope, d.name) for d in unit.node.declarations)
+            own[unit.scope.prefix] = own.get(unit.scope.prefix, frozenset()) | declared
+        return own
 
     # The seal of compositions
 
@@ -248,7 +213,7 @@ class _Flow:
         if joining is None:
             return
         name = read.variable[1]
-        forms = [f"$source.{_input_name(edge)}.{name}" for edge in joining.inputs]
+        forms = [f"$source.{edge.label}.{name}" for edge in joining.inputs]
         yield read.unit.problem(
             "E172",
             f"{read.shown} is ambiguous after '{joining.name}', which brings sources together",
@@ -260,15 +225,15 @@ class _Flow:
     def _joining(self, unit: Unit) -> Unit | None:
         """The nearest merge or combine at or before a unit."""
         reached = [*self.graph.ancestors(unit.name), unit.name]
-        units = (self.graph.units[name] for name in reversed(reached))
-        return next((u for u in units if u.kind in _JOINING), None)
+        nodes = (self.nodes[name] for name in reversed(reached))
+        return next((n.unit for n in nodes if _brings_sources_together(n.shape)), None)
 
     # Before the run
 
     def init_consumers(self) -> Iterator[Diagnostic]:
         """E164: what runs before the run hands nothing on to it."""
         for unit in self.graph:
-            phase = _init_phase(unit)
+            phase = unit.node.init_phase
             if phase is None:
                 continue
             for consumer, edge in self.graph.consumers(unit.name):
@@ -285,26 +250,24 @@ class _Flow:
     @cached_property
     def _init_pass(self) -> frozenset[str]:
         """The nodes that work before the run: those of phase `init`, and what only feeds them."""
-        if not any(map(_init_phase, self.graph)):
+        if not any(unit.node.init_phase for unit in self.graph):
             return frozenset()
-        found: set[str] = set()
+        before_the_run: set[str] = set()
         for unit in reversed(list(self.graph)):
             consumers = [consumer.name for consumer, _ in self.graph.consumers(unit.name)]
-            if _init_phase(unit) or (consumers and found.issuperset(consumers)):
-                found.add(unit.name)
-        return frozenset(found)
+            if unit.node.init_phase or (consumers and before_the_run.issuperset(consumers)):
+                before_the_run.add(unit.name)
+        return frozenset(before_the_run)
 
     def _in_init_pass(self, unit: Unit) -> bool:
         return unit.name in self._init_pass
 
 
-def _init_phase(unit: Unit) -> Location | None:
-    """Where a node says that it runs before the run, if it does."""
-    node = unit.node
-    if isinstance(node, StateNode | TransformNode) and node.config.phase == "init":
-        return node.config.at("phase")
-    return None
-
-
-def _input_name(edge: Edge) -> str:
-    return edge.label or edge.upstream
+def _brings_sources_together(shape: Shape) -> bool:
+    match shape:
+        case Shape.MERGES | Shape.JOINS:
+            return True
+        case Shape.READS | Shape.PASSES | Shape.GROUPS | Shape.WRITES:
+            return False
+        case other:
+            assert_never(other)

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
-from clinker.config.nodes import AggregateNode, CombineNode, SourceNode
+from clinker.config.nodes.source import Watermark
 from clinker.cxl.types import Kind
 from clinker.diagnostics import Diagnostic, Label
 from clinker.diagnostics.suggest import did_you_mean
 from clinker.frozen import frozen
-from clinker.plan.analyses.correlation import driver_position
 from clinker.plan.graph.graph import Graph, Unit
+from clinker.plan.nodes import Planned, PlannedAggregate, PlannedSource, Shape
 
 _TIMES = Kind.DATE | Kind.DATETIME
 
@@ -25,42 +25,43 @@ class EventTimes:
     """By time-windowed aggregate, the sources whose watermarks close its windows."""
 
 
-def plan_event_times(graph: Graph) -> tuple[EventTimes, list[Diagnostic]]:
+def plan_event_times(
+    graph: Graph, nodes: Mapping[str, Planned]
+) -> tuple[EventTimes, list[Diagnostic]]:
     """The event times of a pipeline, and the time windows that could never close."""
     columns: dict[str, str] = {}
     time_windows: dict[str, tuple[str, ...]] = {}
     problems: list[Diagnostic] = []
-    timeless = _timeless(graph)
-    for unit in graph:
-        if isinstance(unit.node, SourceNode) and unit.node.config.watermark:
-            columns[unit.name] = unit.node.config.watermark.column
-            problems += _watermark_problems(unit, unit.node)
-        elif isinstance(unit.node, AggregateNode) and unit.node.config.time_window:
-            sources = _sources_of(graph, unit)
-            time_windows[unit.name] = tuple(source.name for source in sources)
-            problems += _missing_watermarks(unit, unit.node, sources)
-            lost_at = timeless.get(unit.inputs[0].upstream)
+    timeless = _timeless(nodes)
+    for name, planned in nodes.items():
+        if planned.shape is Shape.READS and planned.node.config.watermark:
+            columns[name] = planned.node.config.watermark.column
+            problems += _watermark_problems(planned, planned.node.config.watermark)
+        elif planned.shape is Shape.GROUPS and planned.node.config.time_window:
+            sources = _sources_of(graph, nodes, name)
+            time_windows[name] = tuple(source.name for source in sources)
+            problems += _missing_watermarks(planned, sources)
+            lost_at = timeless.get(planned.unit.inputs[0].upstream)
             if lost_at:
-                problems.append(_no_event_time(unit, unit.node, lost_at))
+                problems.append(_no_event_time(planned, lost_at))
     return EventTimes(columns, time_windows), problems
 
 
-def _watermark_problems(unit: Unit, node: SourceNode) -> Iterator[Diagnostic]:
-    config, watermark = node.config, node.config.watermark
-    assert watermark
+def _watermark_problems(source: PlannedSource, watermark: Watermark) -> Iterator[Diagnostic]:
+    config = source.node.config
     column = next((c for c in config.schema_columns if c.name == watermark.column), None)
     if column is None:
         names = [c.name for c in config.schema_columns]
-        yield unit.problem(
+        yield source.unit.problem(
             "E154",
-            f"the watermark names '{watermark.column}', which is not a column of '{unit.name}'",
+            f"the watermark names '{watermark.column}', which is not a column of '{source.name}'",
             watermark.at("column"),
             help=did_you_mean(watermark.column, names)
             or f"add '{watermark.column}' to the schema, or remove 'watermark'",
             also=(Label(config.key_at("columns"), "its columns are declared here"),),
         )
     elif not column.type.only(_TIMES):
-        yield unit.problem(
+        yield source.unit.problem(
             "E155",
             f"the watermark column '{column.name}' is {column.type.noun}, not a point in time",
             watermark.at("column"),
@@ -69,58 +70,51 @@ def _watermark_problems(unit: Unit, node: SourceNode) -> Iterator[Diagnostic]:
         )
 
 
-def _sources_of(graph: Graph, unit: Unit) -> list[Unit]:
-    """The sources whose records reach the unit."""
+def _sources_of(graph: Graph, nodes: Mapping[str, Planned], name: str) -> list[PlannedSource]:
+    """The sources whose records reach a node."""
     return [
-        source
-        for source in graph
-        if isinstance(source.node, SourceNode) and unit.name in graph.descendants(source.name)
+        node
+        for node in nodes.values()
+        if node.shape is Shape.READS and name in graph.descendants(node.name)
     ]
 
 
 def _missing_watermarks(
-    unit: Unit, node: AggregateNode, sources: list[Unit]
+    planned: PlannedAggregate, sources: list[PlannedSource]
 ) -> Iterator[Diagnostic]:
-    without = [
-        source
-        for source in sources
-        if isinstance(source.node, SourceNode) and source.node.config.watermark is None
-    ]
+    without = [source for source in sources if source.node.config.watermark is None]
     if not without:
         return
     names = ", ".join(f"'{source.name}'" for source in without)
-    yield unit.problem(
+    yield planned.unit.problem(
         "E156",
-        f"the time windows of '{unit.name}' never close: {names} "
+        f"the time windows of '{planned.name}' never close: {names} "
         f"{'has' if len(without) == 1 else 'have'} no watermark",
-        node.config.key_at("time_window"),
+        planned.node.config.key_at("time_window"),
         help="add 'watermark: { column: <event-time column> }' to each of these sources, "
         "or remove 'time_window'",
         also=[Label(source.node.at("name"), "has no watermark") for source in without],
     )
 
 
-def _timeless(graph: Graph) -> dict[str, Unit]:
+def _timeless(nodes: Mapping[str, Planned]) -> dict[str, Unit]:
     """The nodes whose records have no event time, each with the aggregate that dropped it."""
-    found: dict[str, Unit] = {}
-    for unit in graph:
-        inputs = unit.inputs
-        if isinstance(unit.node, CombineNode):
-            inputs = (inputs[driver_position(unit, unit.node)],)
-        lost_at = next((found[edge.upstream] for edge in inputs if edge.upstream in found), None)
-        if isinstance(unit.node, AggregateNode):
-            lost_at = unit
-        if lost_at:
-            found[unit.name] = lost_at
-    return found
+    timeless: dict[str, Unit] = {}
+    for name, planned in nodes.items():
+        lost = [timeless[e.upstream] for e in planned.passed_on if e.upstream in timeless]
+        if planned.shape is Shape.GROUPS:
+            timeless[name] = planned.unit
+        elif lost:
+            timeless[name] = lost[0]
+    return timeless
 
 
-def _no_event_time(unit: Unit, node: AggregateNode, lost_at: Unit) -> Diagnostic:
-    return unit.problem(
+def _no_event_time(planned: PlannedAggregate, lost_at: Unit) -> Diagnostic:
+    return planned.unit.problem(
         "E047",
-        f"the records that reach '{unit.name}' have no event time: "
+        f"the records that reach '{planned.name}' have no event time: "
         f"they are groups that '{lost_at.name}' formed",
-        node.config.key_at("time_window"),
+        planned.node.config.key_at("time_window"),
         help=f"read the records before '{lost_at.name}', or remove 'time_window'",
         also=(Label(lost_at.node.at("name"), "the event time ends here"),),
     )

@@ -5,10 +5,11 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Mapping
 
-from clinker.config.nodes import CombineNode, SourceNode, TransformNode
+from clinker.config.nodes import SourceNode, TransformNode
 from clinker.config.window import AnalyticWindow, Extent
 from clinker.config.window import Frame as ConfiguredFrame
-from clinker.cxl.builtins.windows import Shape, WindowFunction
+from clinker.cxl.builtins.windows import Shape as CallShape
+from clinker.cxl.builtins.windows import WindowFunction
 from clinker.cxl.check import typed
 from clinker.cxl.check.resolve import OPEN_ROW, Row
 from clinker.cxl.run.window_spec import FrameSpec, FrameUnit, SortKey, WindowSpec
@@ -16,35 +17,16 @@ from clinker.cxl.types import Kind
 from clinker.diagnostics import Diagnostic, Label, Location
 from clinker.diagnostics.suggest import did_you_mean
 from clinker.frozen import frozen
-from clinker.plan.analyses.correlation import Correlation, driver_position
+from clinker.plan.analyses.correlation import Correlation
 from clinker.plan.analyses.ordering import Ordering, Orders, sort_keys
 from clinker.plan.graph.graph import Graph, Unit
-from clinker.plan.nodes.planned import Planned, PlannedTransform
+from clinker.plan.nodes import Planned, Shape
+from clinker.plan.nodes.window import Window, window_calls
 
-_PASSING_ON = ("route", "state")
-"""Nodes that hand on the records of the node before them."""
+__all__ = ["Window", "frame_spec", "plan_windows", "window_calls"]
+
 _MEASURABLE = Kind.INT | Kind.FLOAT | Kind.DATE | Kind.DATETIME
 _WHOLE_PARTITION = FrameSpec(FrameUnit.ROWS, None, None)
-
-
-@frozen
-class Window:
-    """The window of a transform."""
-
-    spec: WindowSpec
-    root: str
-    """The node whose records it covers."""
-    lookup: tuple[str, ...] | None
-    """When it covers another source: the fields of the current record that `group_by` must equal.
-
-    None when it covers the transform's own input.
-    """
-    reads: tuple[str, ...]
-    """The fields it needs of the records it covers."""
-    buffered: bool
-    """Whether it is computed again when records are taken back."""
-    already_sorted: bool
-    """Whether the records arrive in the order of the window."""
 
 
 def plan_windows(
@@ -53,16 +35,16 @@ def plan_windows(
     """The window of every transform that has one, and what is wrong with them."""
     windows: dict[str, Window] = {}
     problems: list[Diagnostic] = []
-    for unit in graph:
-        if not isinstance(unit.node, TransformNode) or not unit.node.config.analytic_window:
+    for unit, node in graph.of(TransformNode):
+        config = node.config.analytic_window
+        if config is None:
             continue
-        config = unit.node.config.analytic_window
-        root = _foreign_root(graph, unit, config) if config.source else _own_root(graph, unit)
+        root = _foreign_root(nodes, unit, config) if config.source else _own_root(nodes, unit)
         if root is None:
             if config.source:
                 problems.append(_unknown_source(graph, unit, config.source, config.at("source")))
             continue
-        placed = _Placed(graph, nodes, correlation, unit, unit.node, config, root)
+        placed = _Placed(nodes, correlation, unit, node, config, root)
         problems += placed.problems()
         windows[unit.name] = placed.window(orders.orderings.get(root.name, Ordering()))
     return windows, problems
@@ -71,26 +53,33 @@ def plan_windows(
 # Roots
 
 
-def _foreign_root(graph: Graph, unit: Unit, window: AnalyticWindow) -> Unit | None:
-    root = graph.units.get(f"{unit.scope.prefix}{window.source}")
-    return root if root and isinstance(root.node, SourceNode) else None
+def _foreign_root(
+    nodes: Mapping[str, Planned], unit: Unit, window: AnalyticWindow
+) -> Planned | None:
+    root = nodes.get(f"{unit.scope.prefix}{window.source}")
+    return root if root and root.shape is Shape.READS else None
 
 
-def _own_root(graph: Graph, unit: Unit) -> Unit | None:
+def _own_root(nodes: Mapping[str, Planned], unit: Unit) -> Planned | None:
     """The nearest node before the window that makes records of its own."""
     passed = {unit.name}
-    root = graph.units.get(unit.inputs[0].upstream)
-    while root and root.kind in _PASSING_ON and root.name not in passed:
+    root = nodes.get(unit.inputs[0].upstream)
+    while root and _hands_on(root) and root.name not in passed:
         passed.add(root.name)
-        root = graph.units.get(root.inputs[0].upstream)
+        root = nodes.get(root.unit.inputs[0].upstream)
     return root
+
+
+def _hands_on(planned: Planned) -> bool:
+    """Whether records leave a node as they came: it passes them on and has nothing to emit."""
+    return planned.shape is Shape.PASSES and planned.body is None
 
 
 def _unknown_source(graph: Graph, unit: Unit, name: str, location: Location) -> Diagnostic:
     sources = [
         other.name.removeprefix(unit.scope.prefix)
-        for other in graph
-        if isinstance(other.node, SourceNode) and other.scope is unit.scope
+        for other, _ in graph.of(SourceNode)
+        if other.scope is unit.scope
     ]
     choice = did_you_mean(name, sources) or f"the sources are: {', '.join(sources)}"
     if not sources:  # only in a composition: every record of a pipeline comes from a source
@@ -112,13 +101,12 @@ def _unknown_source(graph: Graph, unit: Unit, name: str, location: Location) -> 
 class _Placed:
     """A window whose root is known."""
 
-    graph: Graph
     nodes: Mapping[str, Planned]
     correlation: Correlation
     unit: Unit
     node: TransformNode
     config: AnalyticWindow
-    root: Unit
+    root: Planned
 
     @property
     def is_lookup(self) -> bool:
@@ -132,7 +120,7 @@ class _Placed:
     @property
     def covered(self) -> Row:
         """The columns of the records in the window."""
-        return self.nodes[self.root.name].row if self.is_lookup else self.incoming
+        return self.root.row if self.is_lookup else self.incoming
 
     @property
     def buffered(self) -> bool:
@@ -151,9 +139,8 @@ class _Placed:
         return sort_keys(self.config.sort_by)
 
     def calls(self) -> Iterator[typed.Window]:
-        planned = self.nodes[self.unit.name]
-        if isinstance(planned, PlannedTransform):
-            yield from window_calls(planned.program)
+        program = self.nodes[self.unit.name].body
+        yield from window_calls(program) if program else ()
 
     def window(self, ordering: Ordering) -> Window:
         keyed = [*self.config.group_by, *(key.field for key in self.keys)]
@@ -205,11 +192,10 @@ class _Placed:
         return Label(self.root.node.at("name"), "the window covers these records")
 
     def _array_fields(self) -> Iterator[Diagnostic]:
-        node = self.root.node
-        if not isinstance(node, CombineNode) or node.config.match != "collect":
+        root = self.root
+        if root.shape is not Shape.JOINS or root.node.config.match != "collect":
             return
-        driver = self.root.inputs[driver_position(self.root, node)].label
-        arrays = {edge.label for edge in self.root.inputs if edge.label != driver}
+        arrays = root.inputs.keys() - {root.driver}
         read = [
             (part.name, part.location)
             for call in self.calls()
@@ -225,7 +211,7 @@ class _Placed:
                     location,
                     help="join with 'match: first' or 'match: all', or emit what you need of the "
                     "array in a transform between the two",
-                    also=(Label(node.config.at("match"), "collected here"),),
+                    also=(Label(root.node.config.at("match"), "collected here"),),
                 )
 
     def _sort_problems(self) -> Iterator[Diagnostic]:
@@ -256,7 +242,7 @@ class _Placed:
     def _keyed_sources(self) -> Iterator[Diagnostic]:
         if self.buffered:
             return
-        for name in _sources_behind(self.graph, self.root):
+        for name in _sources_behind(self.nodes, self.root):
             key = self.correlation.sources.get(name)
             if key:
                 yield self.unit.problem(
@@ -316,28 +302,21 @@ class _Placed:
         )
 
 
-def _sources_behind(graph: Graph, root: Unit) -> list[str]:
+def _sources_behind(nodes: Mapping[str, Planned], root: Planned) -> list[str]:
     """The sources whose records reach the root as they were read."""
-    found: dict[str, None] = {}
+    sources: dict[str, None] = {}
     passed: set[str] = set()
     todo = [root.name]
     while todo:
-        unit = graph.units.get(todo.pop(0))
-        if unit is None or unit.name in passed:
+        planned = nodes.get(todo.pop(0))
+        if planned is None or planned.name in passed:
             continue
-        passed.add(unit.name)
-        if isinstance(unit.node, SourceNode):
-            found[unit.name] = None
-        elif unit.kind in (*_PASSING_ON, "merge"):
-            todo += (edge.upstream for edge in unit.inputs)
-    return list(found)
-
-
-def window_calls(program: typed.Program) -> Iterator[typed.Window]:
-    for expression in program.expressions():
-        for part in expression.walk():
-            if isinstance(part, typed.Window):
-                yield part
+        passed.add(planned.name)
+        if planned.shape is Shape.READS:
+            sources[planned.name] = None
+        elif planned.shape is Shape.MERGES or _hands_on(planned):
+            todo += (edge.upstream for edge in planned.unit.inputs)
+    return list(sources)
 
 
 def _fields_of(call: typed.Window) -> set[str]:
@@ -347,8 +326,8 @@ def _fields_of(call: typed.Window) -> set[str]:
 def _needs_position(call: typed.Window) -> bool:
     function = call.function
     assert isinstance(function, WindowFunction)
-    ranks = function.shape is Shape.RANK and function.name != "count"
-    return ranks or function.shape is Shape.OFFSET
+    ranks = function.shape is CallShape.RANK and function.name != "count"
+    return ranks or function.shape is CallShape.OFFSET
 
 
 def frame_spec(frame: ConfiguredFrame | None) -> FrameSpec:

@@ -8,10 +8,14 @@ from typing import Any
 
 from clinker.cxl.run.window_spec import SortKey
 from clinker.cxl.types import Type
+from clinker.plan.analyses.ordering import AggregateStrategy
+from clinker.plan.analyses.required import RequiredColumns
 from clinker.plan.explain.facts import (
     CombineFacts,
     Facts,
     NodeFacts,
+    OutputFacts,
+    RouteFacts,
     StepFacts,
     TimeWindowFacts,
     WindowFacts,
@@ -108,44 +112,51 @@ def _cxl(node: NodeFacts) -> Json:
 
 
 def _details(facts: Facts, node: NodeFacts) -> Json:
-    """What only nodes of this kind have."""
-    match node.kind:
-        case "source":
-            return {"required_columns": _required(node)}
-        case "transform":
-            window = next((w for w in facts.windows if w.node == node.name), None)
-            return {"window": _window(window)} if window else {}
-        case "aggregate":
-            return _aggregate(facts, node)
-        case "route":
-            route = next(r for r in facts.routes if r.node == node.name)
-            branches = [
-                {"name": b.name, "condition": b.condition, "consumers": list(b.consumers)}
-                for b in route.branches
-            ]
-            default = next(b.name for b in route.branches if b.condition is None)
-            return {"mode": route.mode, "branches": branches, "default": default}
-        case "combine":
-            return _combine(next(c for c in facts.combines if c.node == node.name))
-        case "output":
-            output = next(o for o in facts.outputs if o.node == node.name)
-            return {
-                "path": output.path,
-                "if_exists": output.if_exists,
-                "write_meta": output.write_meta,
-                "split": output.split,
-            }
-        case _:
-            return {}
+    """What only nodes of some kinds have: whatever the facts say about this one."""
+    details: Json = {}
+    if node.required:
+        details["required_columns"] = _required(node.required)
+    if node.aggregate:
+        details |= _aggregate(facts, node.name, node.aggregate)
+    for window in facts.windows:
+        if window.node == node.name:
+            details["window"] = _window(window)
+    for route in facts.routes:
+        if route.node == node.name:
+            details |= _route(route)
+    for combine in facts.combines:
+        if combine.node == node.name:
+            details |= _combine(combine)
+    for output in facts.outputs:
+        if output.node == node.name:
+            details |= _output(output)
+    return details
 
 
-def _required(node: NodeFacts) -> Json:
-    assert node.required
+def _required(required: RequiredColumns) -> Json:
     return {
-        "for_results": list(node.required.for_results),
-        "to_reject": list(node.required.to_reject),
-        "undeclared": node.required.undeclared,
-        "all_for_dead_letters": node.required.all_for_dead_letters,
+        "for_results": list(required.for_results),
+        "to_reject": list(required.to_reject),
+        "undeclared": required.undeclared,
+        "all_for_dead_letters": required.all_for_dead_letters,
+    }
+
+
+def _route(route: RouteFacts) -> Json:
+    branches = [
+        {"name": b.name, "condition": b.condition, "consumers": list(b.consumers)}
+        for b in route.branches
+    ]
+    default = next(b.name for b in route.branches if b.condition is None)
+    return {"mode": route.mode, "branches": branches, "default": default}
+
+
+def _output(output: OutputFacts) -> Json:
+    return {
+        "path": output.path,
+        "if_exists": output.if_exists,
+        "write_meta": output.write_meta,
+        "split": output.split,
     }
 
 
@@ -163,15 +174,14 @@ def _window(facts: WindowFacts) -> Json:
     }
 
 
-def _aggregate(facts: Facts, node: NodeFacts) -> Json:
-    assert node.aggregate
-    timed = next((w for w in facts.time_windows if w.node == node.name), None)
+def _aggregate(facts: Facts, name: str, strategy: AggregateStrategy) -> Json:
+    timed = next((w for w in facts.time_windows if w.node == name), None)
     return {
-        "strategy": node.aggregate.chosen.value,
-        "requested_strategy": node.aggregate.requested,
-        "strategy_reason": node.aggregate.reason,
-        "skipped_streaming_available": node.aggregate.missed_streaming,
-        "qualified_sort_order": _sort_order(node.aggregate.sorted_by),
+        "strategy": strategy.chosen.value,
+        "requested_strategy": strategy.requested,
+        "strategy_reason": strategy.reason,
+        "skipped_streaming_available": strategy.missed_streaming,
+        "qualified_sort_order": _sort_order(strategy.sorted_by),
         "time_window": _time_window(timed) if timed else None,
     }
 
@@ -302,11 +312,11 @@ def _storage(storage: StorageFacts) -> Json:
         "estimated_spill": {
             "per_stage": [
                 {
-                    "node_name": stage.node,
-                    "display_name": stage.label,
-                    "estimate_bytes": stage.estimate,
+                    "node_name": node.node,
+                    "display_name": node.label,
+                    "estimate_bytes": node.estimate,
                 }
-                for stage in storage.stages
+                for node in storage.spilling
             ],
             "total_known_bytes": storage.total_known,
             "any_unknown": storage.any_unknown,
@@ -315,11 +325,11 @@ def _storage(storage: StorageFacts) -> Json:
             "mode": storage.compress,
             "per_operator": [
                 {
-                    "node_name": stage.node,
-                    "display_name": stage.label,
-                    "compression": "lz4" if stage.compressed else "off",
+                    "node_name": node.node,
+                    "display_name": node.label,
+                    "compression": "lz4" if node.compressed else "off",
                 }
-                for stage in storage.stages
+                for node in storage.spilling
             ],
         },
     }

@@ -316,12 +316,12 @@ def _memory(facts: Facts) -> Iterator[str]:
 
 
 def _spill_volume(storage: StorageFacts) -> Iterator[str]:
-    if not storage.stages:
+    if not storage.spilling:
         return
     yield "Estimated spill volume (per blocking stage):"
-    for stage in storage.stages:
-        estimate = "unknown" if stage.estimate is None else size(stage.estimate)
-        yield f"  {stage.label} → {estimate}"
+    for node in storage.spilling:
+        estimate = "unknown" if node.estimate is None else size(node.estimate)
+        yield f"  {node.label} → {estimate}"
     if not storage.any_unknown:
         yield f"  Total: {size(storage.total_known)}"
         return
@@ -341,8 +341,8 @@ def _storage(storage: StorageFacts) -> Iterator[str]:
     yield f"Spill disk cap: {cap}"
     origin = "(default)" if storage.compress_is_default else "[storage.spill.compress]"
     yield f"Spill compression: {storage.compress.capitalize()} {origin}"
-    for stage in storage.stages:
-        yield f"  {stage.noun} '{stage.node}' → {'lz4' if stage.compressed else 'off'}"
+    for node in storage.spilling:
+        yield f"  {node.noun} '{node.node}' → {'lz4' if node.compressed else 'off'}"
     if storage.headroom:
         yield from _headroom(storage.headroom)
 

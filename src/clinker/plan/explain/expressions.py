@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from bisect import bisect_left
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
-from clinker.config.nodes import StateNode
 from clinker.cxl.check import typed
 from clinker.cxl.check.resolve import Row
 from clinker.cxl.failure import FailureKind
@@ -16,20 +15,13 @@ from clinker.cxl.types import Type
 from clinker.diagnostics import EmbeddedSource, Location, Source
 from clinker.plan.compile import Plan
 from clinker.plan.graph.graph import Unit
-from clinker.plan.nodes.planned import (
-    PlannedAggregate,
-    PlannedCombine,
-    PlannedRoute,
-    PlannedState,
-    PlannedTransform,
-)
 
 Inputs = Mapping[str | None, Row]
 """The records a program reads, by qualifier; None where there is a single input."""
 
 
 @dataclass(frozen=True)
-class Cxl:
+class CxlFacts:
     """What the CXL of a node does."""
 
     reads: Mapping[str, Type]
@@ -40,67 +32,28 @@ class Cxl:
     """How it can fail on a record."""
 
 
-def cxl(plan: Plan, unit: Unit) -> Cxl | None:
+def cxl_facts(plan: Plan, unit: Unit) -> CxlFacts | None:
     """The CXL of a node; None if it has none."""
-    match plan.nodes[unit.name]:
-        case PlannedTransform() as planned:
-            inputs = _incoming(plan, unit)
-            outgoing = [
-                *(check.condition for check in planned.validations if check.condition),
-                *(condition for condition in planned.log_conditions if condition),
-            ]
-            return _program(planned.program, inputs, outgoing)
-        case PlannedAggregate() as planned:
-            return _program(planned.program, _incoming(plan, unit))
-        case PlannedCombine() as planned:
-            rows: Inputs = dict(planned.inputs.items())
-            if planned.program:
-                return _program(planned.program, rows, [planned.where])
-            return _expressions([planned.where], rows, {})
-        case PlannedRoute() as planned:
-            return _expressions(planned.conditions.values(), _incoming(plan, unit), {})
-        case PlannedState() as planned:
-            assert isinstance(unit.node, StateNode)
-            scope = unit.node.config.scope
-            writes = {f"${scope}.{name}": e.type for name, e in planned.assignments.items()}
-            return _expressions(planned.assignments.values(), _incoming(plan, unit), writes)
-        case _:
-            return None
-
-
-def _incoming(plan: Plan, unit: Unit) -> Inputs:
-    return {None: plan.nodes[unit.inputs[0].upstream].row}
-
-
-def _program(
-    program: typed.Program,
-    inputs: Inputs,
-    besides: Iterable[typed.Expr] = (),
-) -> Cxl:
-    meta = {f"$meta.{name}": type_ for name, type_ in program.meta_written.items()}
-    expressions = [*program.expressions(), *besides]
-    return _expressions(expressions, inputs, {**program.fields_written, **meta}, program.fails)
-
-
-def _expressions(
-    expressions: Iterable[typed.Expr],
-    inputs: Inputs,
-    writes: Mapping[str, Type],
-    fails: Iterable[FailureKind] = (),
-) -> Cxl:
-    expressions = list(expressions)
-    read = {field for e in expressions for field in e.fields_read}
+    cxl = plan.nodes[unit.name].cxl
+    if cxl is None:
+        return None
+    single: Inputs = {None: plan.nodes[unit.inputs[0].upstream].row}
+    inputs: Inputs = dict(cxl.inputs.items()) or single
+    expressions = (*cxl.incoming, *cxl.outgoing)
+    read = {field for expression in expressions for field in expression.fields_read}
     variables = {
         ".".join([f"${part.namespace}", *part.path])
-        for e in expressions
-        for part in e.walk()
+        for expression in expressions
+        for part in expression.walk()
         if isinstance(part, typed.System)
     }
-    failures = {kind for e in expressions for kind in e.fails}.union(fails)
-    return Cxl(
+    failures = {kind for expression in expressions for kind in expression.fails}
+    if cxl.program:
+        failures |= cxl.program.fails
+    return CxlFacts(
         dict(_reads(read, inputs)),
         tuple(sorted(variables)),
-        writes,
+        cxl.writes,
         tuple(kind.value for kind in FailureKind if kind in failures),
     )
 

@@ -1,50 +1,20 @@
-"""Everything that `--explain` shows, computed once; the forms only print it."""
+"""Everything that `--explain` shows; `gathering` computes it, the forms only print it."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, replace
-from datetime import datetime
+from collections.abc import Mapping
+from dataclasses import dataclass
 
-from clinker.config.nodes import (
-    AggregateNode,
-    CombineNode,
-    OutputNode,
-    RouteNode,
-    StateNode,
-    TransformNode,
-)
-from clinker.config.nodes.aggregate import Hopping, Tumbling
-from clinker.cxl.run.window_spec import FrameSpec
 from clinker.cxl.types import Type
 from clinker.plan.analyses.correlation import Retraction
-from clinker.plan.analyses.joins import Step
-from clinker.plan.analyses.ordering import (
-    AggregateStrategy,
-    Ordering,
-    Partitioning,
-    key_text,
-    sort_keys,
-)
-from clinker.plan.analyses.ordering import Step as OrderStep
+from clinker.plan.analyses.ordering import AggregateStrategy, Ordering, Partitioning
 from clinker.plan.analyses.required import RequiredColumns
-from clinker.plan.analyses.windows import Window
-from clinker.plan.compile import Plan
-from clinker.plan.explain.expressions import Cxl, cxl, shown
-from clinker.plan.explain.handoffs import Crossing, HandOff, hand_offs
-from clinker.plan.explain.operators import Operator, operator
-from clinker.plan.explain.storage import StorageFacts, storage_facts
-from clinker.plan.explain.volumes import Volume, discovered, volumes
-from clinker.plan.files.discovery import display_name
-from clinker.plan.files.paths import known_values, pipeline_hash, render, split_name
-from clinker.plan.graph.graph import Unit
-from clinker.plan.nodes.planned import Planned, PlannedOutput
-
-_ARBITRATION = {
-    "pause": "BackPressurePreferred -> Priority",
-    "spill": "Priority",
-    "both": "BackPressurePreferred -> LargestFirst",
-}
+from clinker.plan.explain.expressions import CxlFacts
+from clinker.plan.explain.handoffs import Crossing, HandOff
+from clinker.plan.explain.operators import Operator
+from clinker.plan.explain.storage import StorageFacts
+from clinker.plan.explain.volumes import Volume
+from clinker.plan.nodes.window import Window
 
 
 @dataclass(frozen=True)
@@ -69,6 +39,8 @@ class NodeFacts:
     operator: Operator
     call: str | None
     """The composition call it belongs to."""
+    can_back_pressure: bool
+    """Whether it can wait with its records until there is room for them."""
     is_init: bool
     """Whether it runs before the main pass."""
     depends_on: tuple[str, ...]
@@ -83,7 +55,7 @@ class NodeFacts:
     volume: Volume
     required: RequiredColumns | None
     """What is read of a source."""
-    cxl: Cxl | None
+    cxl: CxlFacts | None
     sql: NodeSql | None
     aggregate: AggregateStrategy | None
 
@@ -99,10 +71,6 @@ class NodeFacts:
     def label(self) -> str:
         """The name with the way the node is carried out."""
         return label(self.kind, self.name, self.operator)
-
-    @property
-    def can_back_pressure(self) -> bool:
-        return self.kind == "source"
 
     @property
     def buffer(self) -> str:
@@ -273,259 +241,3 @@ def label(kind: str, name: str, operator: Operator) -> str:
     if operator.strategy == "sort":
         return f"[sort] {name}"
     return f"[{shown_kind}{':' * bool(operator.strategy)}{operator.strategy}] {name}"
-
-
-def facts(plan: Plan, now: datetime, sql: Mapping[str, NodeSql]) -> Facts:
-    """The facts about a plan. Files are looked at from outside, none is opened."""
-    operators = {unit.name: operator(plan, unit) for unit in plan.graph}
-    files = discovered(plan, now)
-    estimates = volumes(plan, operators, files)
-    labels = {unit.name: label(unit.kind, unit.name, operators[unit.name]) for unit in plan.graph}
-    base_dir = plan.options.base_dir
-    return Facts(
-        pipeline=plan.pipeline.pipeline.name,
-        channel=plan.channel,
-        compositions={call.name: call.node.use for call in plan.graph.calls.values()},
-        nodes=tuple(_nodes(plan, operators, estimates, sql)),
-        outputs=tuple(_outputs(plan)),
-        dead_letters={
-            source: display_name(path, base_dir)
-            for source, path in plan.dead_letters.paths.items()
-            if path
-        },
-        arbitration=_ARBITRATION[plan.pipeline.pipeline.memory.backpressure],
-        routes=tuple(_routes(plan)),
-        combines=tuple(_combines(plan)),
-        windows=tuple(_windows(plan)),
-        time_windows=tuple(_time_windows(plan)),
-        retraction=_retraction(plan),
-        memory=_memory(plan),
-        storage=storage_facts(plan, operators, estimates, labels, files),
-    )
-
-
-# Nodes
-
-
-def _nodes(
-    plan: Plan,
-    operators: Mapping[str, Operator],
-    estimates: Mapping[str, Volume],
-    sql: Mapping[str, NodeSql],
-) -> Iterator[NodeFacts]:
-    passed_on = hand_offs(plan, operators)
-    units = plan.graph.units
-    for index, unit in enumerate(plan.graph):
-        planned = plan.nodes[unit.name]
-        yield NodeFacts(
-            index=index,
-            name=unit.name,
-            kind=unit.kind,
-            operator=operators[unit.name],
-            call=unit.scope.prefix.removesuffix("/") or None,
-            is_init=isinstance(unit.node, TransformNode | StateNode)
-            and unit.node.config.phase == "init",
-            depends_on=tuple(
-                slug(units[edge.upstream].kind, edge.upstream) for edge in unit.inputs
-            ),
-            columns=_columns(planned),
-            has_more_columns=planned.row.is_open,
-            ordering=_ordering(plan, unit),
-            partitioning=plan.orders.partitionings[unit.name],
-            keys=plan.correlation.visible[unit.name].columns,
-            hand_offs=tuple(out for out in passed_on if out.producer == unit.name),
-            volume=estimates[unit.name],
-            required=plan.required.get(unit.name),
-            cxl=cxl(plan, unit),
-            sql=sql.get(unit.name),
-            aggregate=plan.orders.strategies.get(unit.name),
-        )
-
-
-def _ordering(plan: Plan, unit: Unit) -> Ordering:
-    """The order of the records that leave a node; for an output, of those it writes."""
-    incoming = plan.orders.orderings[unit.name]
-    if not isinstance(unit.node, OutputNode) or not unit.node.config.sort_order:
-        return incoming
-    keys = sort_keys(unit.node.config.sort_order)
-    text = f"'{unit.name}' sorts its records by {key_text(keys)}"
-    step = OrderStep(text, unit.node.config.key_at("sort_order"))
-    return Ordering(keys, (*incoming.history, step))
-
-
-def _columns(planned: Planned) -> Mapping[str, Type]:
-    """What leaves a node; for an output, what it writes."""
-    if isinstance(planned, PlannedOutput):
-        return {column.name: column.type for column in planned.columns}
-    return planned.row.columns
-
-
-def _outputs(plan: Plan) -> Iterator[OutputFacts]:
-    for unit in plan.graph:
-        if not isinstance(unit.node, OutputNode):
-            continue
-        config = unit.node.config
-        values = replace(
-            known_values(plan.graph, unit, plan.options, plan.channel),
-            pipeline_hash=pipeline_hash(plan.text),
-            source_file="{source_file}",
-            source_path="{source_path}",
-        )
-        path = render(config.path, values)
-        if_exists = config.if_exists
-        if plan.options.force and if_exists == "error":
-            if_exists = "overwrite"
-        split = split_name(config.split.naming, path, 1) if config.split else None
-        yield OutputFacts(unit.name, path, if_exists, config.write_meta, split)
-
-
-def _routes(plan: Plan) -> Iterator[RouteFacts]:
-    for unit in plan.graph:
-        if not isinstance(unit.node, RouteNode):
-            continue
-        config = unit.node.config
-        readers = [(consumer.name, edge.port) for consumer, edge in plan.graph.consumers(unit.name)]
-        yield RouteFacts(
-            unit.name,
-            config.mode,
-            tuple(
-                BranchFacts(
-                    branch,
-                    shown(config.text("conditions", branch))
-                    if branch in config.conditions
-                    else None,
-                    tuple(name for name, port in readers if port == branch),
-                )
-                for branch in config.branches
-            ),
-        )
-
-
-# Joins
-
-
-def _combines(plan: Plan) -> Iterator[CombineFacts]:
-    for name, join in plan.joins.items():
-        unit = plan.graph.units[name]
-        node = unit.node
-        assert isinstance(node, CombineNode)
-        propagate = node.config.propagate_ck
-        yield CombineFacts(
-            node=name,
-            driver=join.driver,
-            inputs={edge.label: edge.upstream for edge in unit.inputs},
-            steps=tuple(_step(node, step) for step in join.steps),
-            match=node.config.match,
-            on_miss=node.config.on_miss,
-            propagate_ck=propagate.named if propagate.mode == "named" else propagate.mode,
-        )
-
-
-def _step(node: CombineNode, step: Step) -> StepFacts:
-    where = node.config.text("where")
-
-    def compared(kind: str) -> tuple[ComparisonFacts, ...]:
-        return tuple(
-            ComparisonFacts(
-                shown(where, each.probe.location),
-                each.op.value,
-                shown(where, each.build.location),
-                shown(where, each.written.location),
-            )
-            for each in getattr(step, kind)
-        )
-
-    return StepFacts(
-        step.build,
-        step.strategy.value,
-        step.strategy.on_spark,
-        compared("equalities"),
-        compared("ranges"),
-        tuple(shown(where, residual.location) for residual in step.residuals),
-    )
-
-
-# Windows
-
-
-def _windows(plan: Plan) -> Iterator[WindowFacts]:
-    for name, window in plan.windows.items():
-        root = plan.graph.units[window.root]
-        yield WindowFacts(name, window, slug(root.kind, root.name), _frame(window.spec.frame))
-
-
-def _frame(frame: FrameSpec) -> str:
-    """A frame as it is configured."""
-
-    def bound(offset: float | None, unbounded: str) -> str:
-        if offset is None:
-            return unbounded
-        if not offset:
-            return "current_row"
-        return f"{abs(offset):g} {'preceding' if offset < 0 else 'following'}"
-
-    start, end = bound(frame.start, "unbounded_preceding"), bound(frame.end, "unbounded_following")
-    return f"{frame.unit.name.lower()} {start}..{end}"
-
-
-def _time_windows(plan: Plan) -> Iterator[TimeWindowFacts]:
-    for name, sources in plan.event_times.time_windows.items():
-        node = plan.graph.units[name].node
-        assert isinstance(node, AggregateNode) and node.config.time_window
-        shape = node.config.time_window.shape
-        if isinstance(shape, Tumbling):
-            text = f"tumbling, {shape.size}"
-        elif isinstance(shape, Hopping):
-            text = f"hopping, {shape.size} every {shape.slide}"
-        else:
-            assert shape
-            text = f"session, ended by a gap of {shape.gap}"
-        lateness = node.config.allowed_lateness
-        yield TimeWindowFacts(
-            name,
-            text,
-            str(lateness) if lateness is not None else None,
-            {source: plan.event_times.columns[source] for source in sources},
-        )
-
-
-# Retraction
-
-
-def _retraction(plan: Plan) -> RetractionFacts | None:
-    aggregates = tuple(
-        RelaxedAggregate(
-            name,
-            plan.correlation.aggregates[name].retraction,
-            plan.correlation.aggregates[name].omitted.columns,
-            f"$ck.aggregate.{name}",
-        )
-        for name in plan.correlation.relaxed
-    )
-    windows = tuple(
-        BufferedWindow(name, window.root, window.spec.group_by, window.reads)
-        for name, window in plan.windows.items()
-        if window.buffered
-    )
-    if not aggregates and not windows:
-        return None
-    policy = plan.pipeline.error_handling.correlation_fanout_policy
-    return RetractionFacts(policy, aggregates, windows)
-
-
-# Resources
-
-
-def _memory(plan: Plan) -> MemoryFacts:
-    settings, options = plan.pipeline.pipeline, plan.options
-    memory, concurrency = settings.memory, settings.concurrency
-    limit, limit_from = memory.limit, "memory.limit" if memory.has("limit") else "default"
-    if options.memory_limit is not None:
-        limit, limit_from = options.memory_limit, "--memory-limit"
-    threads = concurrency.threads
-    threads_from = "default" if threads is None else "concurrency.threads"
-    if options.threads is not None:
-        threads, threads_from = options.threads, "--threads"
-    return MemoryFacts(
-        limit, limit_from, threads, threads_from, settings.batch_size, concurrency.chunk_size
-    )

@@ -9,8 +9,8 @@ from __future__ import annotations
 import enum
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
+from typing import assert_never
 
-from clinker.config.nodes import AggregateNode, OutputNode, TransformNode
 from clinker.plan.analyses.joins import Strategy as JoinStrategy
 from clinker.plan.analyses.ordering import Strategy as AggregateStrategy
 from clinker.plan.analyses.ordering import key_text, sort_keys
@@ -22,6 +22,7 @@ from clinker.plan.explain.operators import (
     removes_duplicates,
 )
 from clinker.plan.graph.graph import Edge, Unit
+from clinker.plan.nodes import Planned, PlannedAggregate, PlannedCombine, PlannedOutput, Shape
 
 
 class Crossing(enum.StrEnum):
@@ -54,16 +55,16 @@ class HandOff:
 
 def hand_offs(plan: Plan, operators: Mapping[str, Operator]) -> tuple[HandOff, ...]:
     """Every hand-off, by producer and then by consumer in the order of the graph."""
-    found: list[HandOff] = []
+    crossings: list[HandOff] = []
     slot = 0
     for producer in plan.graph:
         for hand_off in _out_of(plan, producer, operators[producer.name]):
             if hand_off.crossing is Crossing.PIPELINED:
-                found.append(hand_off)
+                crossings.append(hand_off)
             else:
-                found.append(replace(hand_off, slot=slot))
+                crossings.append(replace(hand_off, slot=slot))
                 slot += 1
-    return tuple(found)
+    return tuple(crossings)
 
 
 def _out_of(plan: Plan, producer: Unit, operator: Operator) -> Iterator[HandOff]:
@@ -77,59 +78,69 @@ def _out_of(plan: Plan, producer: Unit, operator: Operator) -> Iterator[HandOff]
     ]
     nodes = dict.fromkeys([*(unit.name for unit, _ in readers), *(unit.name for unit in lookups)])
     for consumer, edge in readers:
-        needed = _needed(plan, consumer, edge)
+        reader = plan.nodes[consumer.name]
+        needed = _needed(plan, reader, edge)
         if needed is None and operator.reorders:
             needed = Crossing.SHUFFLE, "put back into the order of the records"
         if needed is None and len(nodes) > 1:
             needed = Crossing.CACHE, f"read by {len(nodes)} nodes"
         crossing, reason = needed or (Crossing.PIPELINED, "")
-        qualifier = edge.label if consumer.kind == "combine" else None
+        qualifier = edge.label if reader.shape is Shape.JOINS else None
         yield HandOff(producer.name, consumer.name, edge.port, qualifier, False, crossing, reason)
     for consumer in lookups:
         reason = "looked up by the window; broadcast when it is small"
         yield HandOff(producer.name, consumer.name, None, None, True, Crossing.BROADCAST, reason)
 
 
-def _needed(plan: Plan, consumer: Unit, edge: Edge) -> tuple[Crossing, str] | None:
-    """What the consumer needs before it can work on the records; None to take them as they come."""
-    match consumer.node:
-        case AggregateNode():
-            if plan.orders.strategies[consumer.name].chosen is AggregateStrategy.STREAMING:
-                return None
-            groups = ", ".join(consumer.node.config.group_by)
-            return Crossing.SHUFFLE, f"grouped by {groups}" if groups else "brought together"
-        case TransformNode():
-            return _needed_by_transform(plan, consumer)
-        case OutputNode():
-            return _needed_by_output(plan, consumer, consumer.node)
-        case _ if consumer.kind == "combine":
-            return _needed_by_combine(plan, consumer, edge)
-        case _:
+def _needed(plan: Plan, reader: Planned, edge: Edge) -> tuple[Crossing, str] | None:
+    """What a node needs before it can work on the records; None to take them as they come."""
+    match reader.shape:
+        case Shape.GROUPS:
+            return _needed_by_aggregate(plan, reader)
+        case Shape.PASSES:
+            return _needed_by_passing(plan, reader)
+        case Shape.WRITES:
+            return _needed_by_output(plan, reader)
+        case Shape.JOINS:
+            return _needed_by_combine(plan, reader, edge)
+        case Shape.READS | Shape.MERGES:
             return None
+        case other:
+            assert_never(other)
 
 
-def _needed_by_transform(plan: Plan, consumer: Unit) -> tuple[Crossing, str] | None:
-    window = plan.windows.get(consumer.name)
+def _needed_by_aggregate(plan: Plan, reader: PlannedAggregate) -> tuple[Crossing, str] | None:
+    if plan.orders.strategies[reader.name].chosen is AggregateStrategy.STREAMING:
+        return None
+    groups = ", ".join(reader.node.config.group_by)
+    return Crossing.SHUFFLE, f"grouped by {groups}" if groups else "brought together"
+
+
+def _needed_by_passing(plan: Plan, reader: Planned) -> tuple[Crossing, str] | None:
+    window = plan.windows.get(reader.name)
     if window and window.lookup is None:
         keys = ", ".join(window.spec.group_by)
         return Crossing.SHUFFLE, f"partitioned by {keys}" if keys else "brought together"
-    if removes_duplicates(plan, consumer):
+    if removes_duplicates(reader):
         return Crossing.SHUFFLE, "duplicates brought together"
     return None
 
 
-def _needed_by_output(plan: Plan, consumer: Unit, node: OutputNode) -> tuple[Crossing, str] | None:
-    if node.config.sort_order:
-        return Crossing.SHUFFLE, f"sorted by {key_text(sort_keys(node.config.sort_order))}"
-    if plan.correlation.visible[consumer.name]:
+def _needed_by_output(plan: Plan, reader: PlannedOutput) -> tuple[Crossing, str] | None:
+    order = reader.node.config.sort_order
+    if order:
+        return Crossing.SHUFFLE, f"sorted by {key_text(sort_keys(order))}"
+    if plan.correlation.visible[reader.name]:
         return Crossing.CACHE, "held until the correlation groups are decided"
     return None
 
 
-def _needed_by_combine(plan: Plan, consumer: Unit, edge: Edge) -> tuple[Crossing, str] | None:
-    join = plan.joins[consumer.name]
+def _needed_by_combine(
+    plan: Plan, reader: PlannedCombine, edge: Edge
+) -> tuple[Crossing, str] | None:
+    join = plan.joins[reader.name]
     if edge.label == join.driver:
-        used = join_strategies(plan, consumer)
+        used = join_strategies(plan, reader)
         if used & KEYED_JOINS:
             return Crossing.SHUFFLE, "partitioned by the join key"
         if used == {JoinStrategy.HASH_BUILD_PROBE}:

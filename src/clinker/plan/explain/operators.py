@@ -5,15 +5,14 @@ from __future__ import annotations
 import enum
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Literal
+from typing import Literal, assert_never
 
-from clinker.config.nodes import OutputNode, SourceNode, StateNode
 from clinker.cxl.check import typed
 from clinker.plan.analyses.joins import Strategy as JoinStrategy
 from clinker.plan.analyses.ordering import Strategy as AggregateStrategy
 from clinker.plan.compile import Plan
 from clinker.plan.graph.graph import Unit
-from clinker.plan.nodes.planned import PlannedState, PlannedTransform
+from clinker.plan.nodes import Planned, PlannedAggregate, PlannedCombine, PlannedOutput, Shape
 
 SpillPriority = int | Literal["last"] | None
 """Lower is cheaper to write to disk; None holds nothing that could be written."""
@@ -71,60 +70,55 @@ _SPILLING_JOINS = KEYED_JOINS | {JoinStrategy.SORT_MERGE}
 
 def operator(plan: Plan, unit: Unit) -> Operator:
     """How one node is carried out."""
-    match unit.kind:
-        case "source":
-            return _source(unit)
-        case "transform":
-            return _transform(plan, unit)
-        case "aggregate":
-            return _aggregate(plan, unit)
-        case "combine":
-            return _combine(plan, unit)
-        case "state":
-            return _state(plan, unit)
-        case "output":
-            return _output(unit)
-        case _:
+    planned = plan.nodes[unit.name]
+    match planned.shape:
+        case Shape.READS:
+            return Operator(Parallelism.SERIAL if planned.is_rest else Parallelism.FILE_CHUNKED)
+        case Shape.PASSES:
+            return _passing(plan, planned)
+        case Shape.MERGES:
             return _PER_RECORD
+        case Shape.JOINS:
+            return _combine(plan, planned)
+        case Shape.GROUPS:
+            return _aggregate(plan, planned)
+        case Shape.WRITES:
+            return _output(planned)
+        case other:
+            assert_never(other)
 
 
-def _source(unit: Unit) -> Operator:
-    assert isinstance(unit.node, SourceNode)
-    from_files = unit.node.config.transport.kind == "file"
-    return Operator(Parallelism.FILE_CHUNKED if from_files else Parallelism.SERIAL)
-
-
-def _transform(plan: Plan, unit: Unit) -> Operator:
-    window = plan.windows.get(unit.name)
+def _passing(plan: Plan, planned: Planned) -> Operator:
+    window = plan.windows.get(planned.name)
     if window and window.lookup is None:
         grouped = Parallelism.PARTITION if window.spec.group_by else Parallelism.SERIAL
         return Operator(grouped, "window", "Window", "last", spills=True, reorders=True)
-    if removes_duplicates(plan, unit):
+    if removes_duplicates(planned):
         return Operator(Parallelism.KEY, "distinct", "Distinct", 30, spills=True, reorders=True)
     if window:
         return Operator(Parallelism.RECORD, "lookup", "Window", "last")
+    if planned.cxl and planned.cxl.counts_on_itself:
+        return Operator(Parallelism.SERIAL)
     return _PER_RECORD
 
 
-def removes_duplicates(plan: Plan, unit: Unit) -> bool:
-    planned = plan.nodes[unit.name]
-    return isinstance(planned, PlannedTransform) and any(
-        isinstance(s, typed.Distinct) for s in planned.program.every_statement()
-    )
+def removes_duplicates(planned: Planned) -> bool:
+    statements = planned.body.every_statement() if planned.body else ()
+    return any(isinstance(statement, typed.Distinct) for statement in statements)
 
 
-def _aggregate(plan: Plan, unit: Unit) -> Operator:
-    chosen = plan.orders.strategies[unit.name].chosen
+def _aggregate(plan: Plan, planned: PlannedAggregate) -> Operator:
+    chosen = plan.orders.strategies[planned.name].chosen
     if chosen is AggregateStrategy.STREAMING:
         return Operator(Parallelism.GROUP, chosen)
     return Operator(Parallelism.GROUP, chosen, "Aggregate", 30, spills=True, reorders=True)
 
 
-def _combine(plan: Plan, unit: Unit) -> Operator:
-    used = join_strategies(plan, unit)
+def _combine(plan: Plan, planned: PlannedCombine) -> Operator:
+    used = join_strategies(plan, planned)
     return Operator(
         Parallelism.KEY if used & KEYED_JOINS else Parallelism.RECORD,
-        _joined(step.strategy for step in plan.joins[unit.name].steps),
+        _joined(step.strategy for step in plan.joins[planned.name].steps),
         "Combine",
         min(_JOIN_PRIORITY[strategy] for strategy in used),
         spills=bool(used & _SPILLING_JOINS),
@@ -132,29 +126,15 @@ def _combine(plan: Plan, unit: Unit) -> Operator:
     )
 
 
-def join_strategies(plan: Plan, unit: Unit) -> frozenset[JoinStrategy]:
-    return frozenset(step.strategy for step in plan.joins[unit.name].steps)
+def join_strategies(plan: Plan, planned: PlannedCombine) -> frozenset[JoinStrategy]:
+    return frozenset(step.strategy for step in plan.joins[planned.name].steps)
 
 
 def _joined(strategies: Iterable[JoinStrategy]) -> str:
     return "+".join(dict.fromkeys(strategies))
 
 
-def _state(plan: Plan, unit: Unit) -> Operator:
-    """A variable that counts on itself is computed along the records, one after the other."""
-    planned = plan.nodes[unit.name]
-    assert isinstance(unit.node, StateNode) and isinstance(planned, PlannedState)
-    counts_on_itself = any(
-        part.namespace == unit.node.config.scope and part.path[0] == name
-        for name, value in planned.assignments.items()
-        for part in value.walk()
-        if isinstance(part, typed.System)
-    )
-    return Operator(Parallelism.SERIAL if counts_on_itself else Parallelism.RECORD)
-
-
-def _output(unit: Unit) -> Operator:
-    assert isinstance(unit.node, OutputNode)
-    if unit.node.config.sort_order:
+def _output(planned: PlannedOutput) -> Operator:
+    if planned.node.config.sort_order:
         return Operator(Parallelism.SERIAL, "sort", "Sort", 20, spills=True)
     return Operator(Parallelism.SERIAL)

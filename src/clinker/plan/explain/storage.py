@@ -17,7 +17,7 @@ TEMP_DIR = "OS temp dir (default)"
 
 
 @dataclass(frozen=True)
-class SpillStage:
+class SpillingNode:
     """A node that may write what it holds to disk."""
 
     node: str
@@ -72,17 +72,17 @@ class StorageFacts:
     disk_cap: int | None
     compress: str
     compress_is_default: bool
-    stages: tuple[SpillStage, ...]
+    spilling: tuple[SpillingNode, ...]
     staging: tuple[StagedSource, ...] | None
     """None unless staging is enabled."""
 
     @property
     def total_known(self) -> int:
-        return sum(stage.estimate or 0 for stage in self.stages)
+        return sum(node.estimate or 0 for node in self.spilling)
 
     @property
     def any_unknown(self) -> bool:
-        return any(stage.estimate is None for stage in self.stages)
+        return any(node.estimate is None for node in self.spilling)
 
     @property
     def headroom(self) -> Headroom | None:
@@ -105,8 +105,8 @@ def storage_facts(
         disk_cap=spill.disk_cap_bytes,
         compress=spill.compress,
         compress_is_default=not spill.has("compress"),
-        stages=tuple(
-            SpillStage(
+        spilling=tuple(
+            SpillingNode(
                 unit.name,
                 labels[unit.name],
                 operators[unit.name].noun,
@@ -126,11 +126,10 @@ def _width(plan: Plan, unit: Unit) -> int:
 
 
 def _staging(plan: Plan, files: Mapping[str, Discovery]) -> Iterator[StagedSource]:
-    for unit in plan.graph:
-        if isinstance(unit.node, SourceNode):
-            found = files.get(unit.name)
-            staged = _staged(plan, found.files) if found else ()
-            yield StagedSource(unit.name, found is None, tuple(staged))
+    for unit, _ in plan.graph.of(SourceNode):
+        discovery = files.get(unit.name)
+        staged = _staged(plan, discovery.files) if discovery else ()
+        yield StagedSource(unit.name, discovery is None, tuple(staged))
 
 
 def _staged(plan: Plan, files: Iterable[SourceFile]) -> Iterator[StagedFile]:

@@ -6,11 +6,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
 
-from clinker.config.nodes import SourceNode
 from clinker.plan.compile import Plan
 from clinker.plan.explain.operators import Operator
 from clinker.plan.files.discovery import Discovery, discover
-from clinker.plan.graph.graph import Unit
+from clinker.plan.nodes import Planned, Shape
 
 
 @dataclass(frozen=True)
@@ -28,9 +27,9 @@ class Volume:
 def discovered(plan: Plan, now: datetime) -> dict[str, Discovery]:
     """The files of every source that reads files; none is opened."""
     return {
-        unit.name: discover(unit.node.config, plan.options, now)
-        for unit in plan.graph
-        if isinstance(unit.node, SourceNode) and unit.node.config.transport.kind == "file"
+        node.name: discover(node.node.config, plan.options, now)
+        for node in plan.nodes.values()
+        if node.shape is Shape.READS and not node.is_rest
     }
 
 
@@ -38,8 +37,8 @@ def volumes(
     plan: Plan, operators: Mapping[str, Operator], files: Mapping[str, Discovery]
 ) -> dict[str, Volume]:
     peaks: dict[str, int | None] = {}
-    for unit in plan.graph:
-        peaks[unit.name] = _peak(unit, files, peaks)
+    for name, planned in plan.nodes.items():
+        peaks[name] = _peak(planned, files, peaks)
     freed = {
         name: (peak or 0) if operators[name].holds_records else 0 for name, peak in peaks.items()
     }
@@ -56,17 +55,17 @@ def volumes(
 
 
 def _peak(
-    unit: Unit, files: Mapping[str, Discovery], peaks: Mapping[str, int | None]
+    planned: Planned, files: Mapping[str, Discovery], peaks: Mapping[str, int | None]
 ) -> int | None:
-    if isinstance(unit.node, SourceNode):
-        return _size(files[unit.name]) if unit.name in files else None
-    known = [peaks[edge.upstream] for edge in unit.inputs]
+    if planned.shape is Shape.READS:
+        return _size(files[planned.name]) if planned.name in files else None
+    known = [peaks[edge.upstream] for edge in planned.unit.inputs]
     sizes = [size for size in known if size is not None]
     return sum(sizes) if len(sizes) == len(known) else None
 
 
-def _size(found: Discovery) -> int | None:
-    """The bytes a run reads; not known where nothing is found or something is missing."""
-    if found.missing or found.outside or not found.files:
+def _size(discovery: Discovery) -> int | None:
+    """The bytes a run reads; not known where there is no file or one is missing."""
+    if discovery.missing or discovery.outside or not discovery.files:
         return None
-    return sum(file.size for file in found.files)
+    return sum(file.size for file in discovery.files)

@@ -116,4 +116,4 @@ def _shared_files(destinations: Sequence[Destination]) -> Iterator[Diagnostic]:
 
 
 def _sources(graph: Graph) -> list[str]:
-    return [unit.name for unit in graph if isinstance(unit.node, SourceNode)]
+    return [unit.name for unit, _ in graph.of(SourceNode)]

@@ -1,4 +1,4 @@
-"""Files: which ones a source reads, in which order, and the layouts that schema files describe.
+"""Discovery: which files a source reads, and in which order.
 
 Contents of data files are never looked at. The same discovery serves the checks before a run, the
 estimates of an explained plan and the run itself.
@@ -7,32 +7,26 @@ estimates of an explained plan and the run itself.
 from __future__ import annotations
 
 import os
-import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import field, replace
+from dataclasses import field
 from datetime import UTC, datetime, timedelta
-from functools import lru_cache
 from pathlib import Path, PurePosixPath
 
-from clinker.config import Layout, Loaded, load_schema_file
-from clinker.config.layout import LayoutRef, positions
-from clinker.config.nodes import OutputNode, SourceNode
+from clinker.config.nodes import SourceNode
 from clinker.config.nodes.source import SourceConfig
 from clinker.config.transport import RestTransport
 from clinker.cxl.run.patterns import PatternError, TooSlow, compile_pattern, search
-from clinker.diagnostics import Diagnostic, EmbeddedSource, Label, Location, Severity, Span
+from clinker.diagnostics import Diagnostic, EmbeddedSource, Location, Severity, Span
 from clinker.diagnostics.suggest import did_you_mean
 from clinker.frozen import frozen
-from clinker.plan.files.paths import (
-    CODE,
-    fixed_part,
-    is_file,
-    is_pattern,
-    leaves,
-    link_violation,
-    resolve,
-    violation,
+from clinker.plan.files.globs import (
+    GlobError,
+    compile_glob,
+    expand_glob,
+    list_entries,
+    matches_any,
 )
+from clinker.plan.files.paths import CODE, display_name, leaves, link_violation, resolve
 from clinker.plan.graph.graph import Graph, Unit
 from clinker.plan.options import Options
 
@@ -40,133 +34,6 @@ IS_DIRECTORY = "is a directory"
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _EARLIEST = datetime.min.replace(tzinfo=UTC)
 _LATEST = datetime.max.replace(tzinfo=UTC)
-
-# Globs
-
-
-class GlobError(ValueError):
-    """A glob that cannot be understood; `span` is the part of it that is wrong."""
-
-    def __init__(self, message: str, help: str, span: Span) -> None:
-        super().__init__(message)
-        self.help = help
-        self.span = span
-
-
-@lru_cache(maxsize=256)
-def compile_glob(pattern: str) -> re.Pattern[str]:
-    """A glob over whole paths: `*` and `?` stay inside a component, `**` crosses components."""
-    start = 0
-    text = ""
-    parts = pattern.split("/")
-    for position, part in enumerate(parts):
-        is_last = position == len(parts) - 1
-        if part == ".." and is_pattern("/".join(parts[:position])):
-            raise GlobError(
-                "'..' follows a wildcard",
-                "write it before the first wildcard, as in ../data/*.csv",
-                Span(start, start + 2),
-            )
-        if part == "**":
-            text += ".*" if is_last else "(?:[^/]+/)*"
-        else:
-            text += _component(part, start) + ("" if is_last else "/")
-        start += len(part) + 1
-    return re.compile(text, re.S)
-
-
-def _component(part: str, start: int) -> str:
-    if "**" in part:
-        at = start + part.index("**")
-        raise GlobError(
-            "'**' stands for whole directories",
-            "write it between slashes, as in data/**/*.csv",
-            Span(at, at + 2),
-        )
-    text = ""
-    rest = part
-    while rest:
-        character, rest = rest[0], rest[1:]
-        if character == "*":
-            text += "[^/]*"
-        elif character == "?":
-            text += "[^/]"
-        elif character == "[":
-            at = start + len(part) - len(rest) - 1
-            members, rest = _class(rest, at)
-            text += members
-        else:
-            text += re.escape(character)
-    return text
-
-
-def _class(rest: str, at: int) -> tuple[str, str]:
-    """`[abc]`, `[a-z]` or `[!abc]` as a regular expression, and what follows it."""
-    negated = rest[:1] == "!"
-    body = rest[1:] if negated else rest
-    # A bracket that comes first is a member.
-    end = body.find("]", 1)
-    if end < 0:
-        raise GlobError("'[' is never closed", "write [[] for a literal bracket", Span(at, at + 1))
-    members = ""
-    for low, high, single in re.findall(r"(.)-(.)|(.)", body[:end], re.S):
-        if low > high:
-            span = Span(at, at + len(rest) - len(body) + end + 2)
-            raise GlobError(f"the range {low}-{high} is empty", f"write {high}-{low}", span)
-        members += re.escape(single) or f"{re.escape(low)}-{re.escape(high)}"
-    return f"[{'^/' if negated else ''}{members}]", body[end + 1 :]
-
-
-def matches_any(patterns: Sequence[str], path: Path, base_dir: Path) -> bool:
-    """Whether a glob matches the path, as seen from the base directory or in full, or its name."""
-    shown = {display_name(path, base_dir), path.absolute().as_posix(), path.name}
-    compiled = [compile_glob(pattern.removeprefix("./")) for pattern in patterns]
-    return any(glob.fullmatch(text) for glob in compiled for text in shown)
-
-
-def expand_glob(pattern: str, base_dir: Path) -> Iterator[Path]:
-    """Every file a glob matches, in no particular order."""
-    fixed = fixed_part(pattern)
-    start = resolve(fixed, base_dir)
-    rest = PurePosixPath(pattern).relative_to(fixed).parts
-    if rest:
-        yield from _expand(start, rest)
-    elif is_file(start):
-        yield start
-
-
-def _expand(directory: Path, parts: Sequence[str]) -> Iterator[Path]:
-    part, rest = parts[0], parts[1:]
-    if part == "**":
-        if rest:
-            yield from _expand(directory, rest)
-        for entry in _entries(directory):
-            # Links inside a tree may lead back into it.
-            if entry.is_dir(follow_symlinks=False):
-                yield from _expand(directory / entry.name, parts)
-            elif not rest and (directory / entry.name).is_file():
-                yield directory / entry.name
-        return
-    glob = compile_glob(part)
-    for entry in _entries(directory):
-        if glob.fullmatch(entry.name):
-            path = directory / entry.name
-            if rest:
-                yield from _expand(path, rest)
-            elif path.is_file():
-                yield path
-
-
-def _entries(directory: Path) -> list[os.DirEntry[str]]:
-    """What a directory holds; one that cannot be listed holds nothing to match."""
-    try:
-        with os.scandir(directory) as entries:
-            return list(entries)
-    except OSError:
-        return []
-
-
-# Discovery
 
 
 @frozen
@@ -206,28 +73,16 @@ class Discovery:
 
 def discover(config: SourceConfig, options: Options, now: datetime) -> Discovery:
     """The files of a source; its patterns are valid."""
-    found, missing = _enumerate(config, options)
+    files, missing = _enumerate(config, options)
     outside: list[SourceFile] = []
     if not options.allow_absolute_paths:
         inside: list[SourceFile] = []
-        for file in found:
+        for file in files:
             (outside if leaves(file.path, options.root) else inside).append(file)
-        found = inside
-    kept, dropped = _filter(config, found, options.base_dir, now)
+        files = inside
+    kept, dropped = _filter(config, files, options.base_dir, now)
     kept = _take(config, _sort(config, kept))
     return Discovery(tuple(kept), tuple(missing), tuple(outside), dropped)
-
-
-def display_name(path: Path, base_dir: Path, root: Path | None = None) -> str:
-    """A path as users know it: relative to the base directory if it lies below it or the root.
-
-    Bytes of a file's name that are no text are shown as such: `caf\\xe9.csv`.
-    """
-    if path.is_relative_to(base_dir):
-        path = path.relative_to(base_dir)
-    elif root and path.is_relative_to(root):
-        path = Path(os.path.relpath(path, base_dir))
-    return os.fsencode(path.as_posix()).decode("utf-8", "backslashreplace")
 
 
 def _enumerate(config: SourceConfig, options: Options) -> tuple[list[SourceFile], list[Missing]]:
@@ -236,8 +91,8 @@ def _enumerate(config: SourceConfig, options: Options) -> tuple[list[SourceFile]
         return _stat_all(expand_glob(config.glob, base_dir), options), []
     if config.regex is not None:
         try:
-            found = _search(config.regex, base_dir, config.files.recursive)
-            return _stat_all(found, options), []
+            matching = _search(config.regex, base_dir, config.files.recursive)
+            return _stat_all(matching, options), []
         except TooSlow as problem:
             return [], [Missing(config.regex, None, str(problem))]
     if config.path is not None:
@@ -280,7 +135,7 @@ def _search(pattern: str, base_dir: Path, recursive: bool) -> Iterator[Path]:
     todo = [base_dir]
     while todo:
         directory = todo.pop()
-        for entry in _entries(directory):
+        for entry in list_entries(directory):
             path = directory / entry.name
             if entry.is_dir(follow_symlinks=False) and recursive:
                 todo.append(path)
@@ -292,14 +147,14 @@ def _search(pattern: str, base_dir: Path, recursive: bool) -> Iterator[Path]:
 
 def _stat_all(paths: Iterator[Path] | Sequence[Path], options: Options) -> list[SourceFile]:
     """The files that are still there by the time they are looked at."""
-    found: list[SourceFile] = []
+    files: list[SourceFile] = []
     for path in paths:
         try:
             facts = path.stat()
         except OSError:
             continue
         created = getattr(facts, "st_birthtime", facts.st_mtime)
-        found.append(
+        files.append(
             SourceFile(
                 path,
                 display_name(path, options.base_dir, options.root),
@@ -308,7 +163,7 @@ def _stat_all(paths: Iterator[Path] | Sequence[Path], options: Options) -> list[
                 _moment_of(created),
             )
         )
-    return found
+    return files
 
 
 def _moment_of(seconds: float) -> datetime:
@@ -376,18 +231,16 @@ def _take(config: SourceConfig, files: list[SourceFile]) -> list[SourceFile]:
 
 def check_patterns(graph: Graph) -> list[Diagnostic]:
     """E212 and E213: globs and regular expressions that cannot be understood."""
-    found: list[Diagnostic] = []
-    for unit in graph:
-        if not isinstance(unit.node, SourceNode):
-            continue
-        config = unit.node.config
+    problems: list[Diagnostic] = []
+    for unit, node in graph.of(SourceNode):
+        config = node.config
         if config.glob is not None:
-            found += _glob_problems(unit, config.text("glob"))
+            problems += _glob_problems(unit, config.text("glob"))
         for position in range(len(config.exclude)):
-            found += _glob_problems(unit, config.text("exclude", position))
+            problems += _glob_problems(unit, config.text("exclude", position))
         if config.regex is not None:
-            found += _regex_problems(unit, config.text("regex"))
-    return found
+            problems += _regex_problems(unit, config.text("regex"))
+    return problems
 
 
 def _glob_problems(unit: Unit, written: EmbeddedSource) -> Iterator[Diagnostic]:
@@ -412,38 +265,37 @@ def check_inputs(graph: Graph, options: Options, now: datetime) -> list[Diagnost
     """What keeps the sources of a compiled pipeline from finding their files."""
     return [
         problem
-        for unit in graph
-        if isinstance(unit.node, SourceNode)
-        and not isinstance(unit.node.config.transport, RestTransport)
+        for unit, node in graph.of(SourceNode)
+        if not isinstance(node.config.transport, RestTransport)
         for problem in input_problems(
-            unit, unit.node.config, discover(unit.node.config, options, now), options
+            unit, node.config, discover(node.config, options, now), options
         )
     ]
 
 
 def input_problems(
-    unit: Unit, config: SourceConfig, found: Discovery, options: Options
+    unit: Unit, config: SourceConfig, discovery: Discovery, options: Options
 ) -> Iterator[Diagnostic]:
     """What there is to say about one source's files, as its `on_no_match` asks for."""
-    for file in found.outside:
+    for file in discovery.outside:
         wrong = link_violation(file.name)
         yield unit.problem(CODE, wrong.message, _matcher(config), help=wrong.help)
     if config.regex is not None:
-        for slow in found.missing:
+        for slow in discovery.missing:
             help = "write it without repetitions inside of repetitions, or use a glob"
             yield unit.problem("E216", f"'{slow.path}' {slow.reason}", _matcher(config), help=help)
-        if found.missing:
+        if discovery.missing:
             return
     if config.files.on_no_match == "skip":
         return
-    for missing in found.missing:
+    for missing in discovery.missing:
         place = config.at("path")
         if missing.position is not None:
             place = config.at("paths", missing.position)
         message = f"'{missing.path}' {missing.reason}"
         yield _no_match(unit, config, message, place, _way_out(missing, options.base_dir))
-    if not (found.files or found.missing or found.outside):
-        yield _no_match(unit, config, *_nothing_left(config, found, options.base_dir))
+    if not (discovery.files or discovery.missing or discovery.outside):
+        yield _no_match(unit, config, *_nothing_left(config, discovery, options.base_dir))
 
 
 def _matcher(config: SourceConfig) -> Location:
@@ -451,14 +303,14 @@ def _matcher(config: SourceConfig) -> Location:
 
 
 def _nothing_left(
-    config: SourceConfig, found: Discovery, base_dir: Path
+    config: SourceConfig, discovery: Discovery, base_dir: Path
 ) -> tuple[str, Location, str]:
     place = _matcher(config)
-    total = sum(found.dropped.values())
+    total = sum(discovery.dropped.values())
     if not total:
         pattern = config.glob if config.glob is not None else config.regex
-        return f"no file matches '{pattern}'", place, _looked_in(base_dir)
-    filters = ", ".join(f"'{name}' leaves out {n}" for name, n in found.dropped.items())
+        return f"no file matches '{pattern}'", place, name_base_dir(base_dir)
+    filters = ", ".join(f"'{name}' leaves out {n}" for name, n in discovery.dropped.items())
     noun = "file matches" if total == 1 else "files match"
     return f"{total} {noun}, but none is left to read", place, filters
 
@@ -475,96 +327,17 @@ def _no_match(
 def _way_out(missing: Missing, base_dir: Path) -> str:
     if missing.reason == IS_DIRECTORY:
         return f"to read the files in it, write glob: {missing.path.rstrip('/')}/*"
-    return _near(missing.path, base_dir) or _looked_in(base_dir)
+    return suggest_neighbour(missing.path, base_dir) or name_base_dir(base_dir)
 
 
-def _looked_in(base_dir: Path) -> str:
+def name_base_dir(base_dir: Path) -> str:
     return f"paths are relative to {base_dir.absolute()}"
 
 
-def _near(path: str, base_dir: Path) -> str | None:
+def suggest_neighbour(path: str, base_dir: Path) -> str | None:
     """A neighbour with a similar name, as it would be written."""
     wanted = PurePosixPath(path)
     if not wanted.name:
         return None
-    neighbours = [entry.name for entry in _entries(resolve(path, base_dir).parent)]
+    neighbours = [entry.name for entry in list_entries(resolve(path, base_dir).parent)]
     return did_you_mean(path, [str(wanted.with_name(name)) for name in neighbours])
-
-
-# Layouts
-
-
-@frozen
-class Layouts:
-    """The layouts of fixed-width and other files by the node that uses them."""
-
-    by_node: Mapping[str, Layout]
-    diagnostics: list[Diagnostic] = field(default_factory=list)
-
-
-def load_layouts(graph: Graph, options: Options) -> Layouts:
-    """Every layout of the pipeline, inline or from its schema file."""
-    by_node: dict[str, Layout] = {}
-    diagnostics: list[Diagnostic] = []
-    loaded: dict[Path, Loaded[Layout]] = {}
-    for unit in graph:
-        ref = _layout_ref(unit)
-        if ref is None:
-            continue
-        if ref.inline is not None:
-            by_node[unit.name] = ref.inline
-            continue
-        path = resolve(ref.path or "", options.base_dir)
-        allow_absolute = options.allow_absolute_paths
-        if violation(ref.path or "", options.base_dir, allow_absolute, options.root):
-            continue
-        if path not in loaded:
-            try:
-                content = path.read_bytes()
-            except OSError as problem:
-                diagnostics.append(_unreadable(unit, ref, problem, options.base_dir))
-                continue
-            name = display_name(path, options.base_dir, options.root)
-            loaded[path] = load_schema_file(content, name)
-            diagnostics += loaded[path].diagnostics
-        layout = loaded[path].value
-        if layout:
-            by_node[unit.name] = layout
-            diagnostics += _layout_problems(unit, ref, layout)
-    return Layouts(by_node, diagnostics)
-
-
-def _layout_ref(unit: Unit) -> LayoutRef | None:
-    if isinstance(unit.node, SourceNode):
-        return unit.node.config.format_schema
-    return unit.node.config.layout if isinstance(unit.node, OutputNode) else None
-
-
-def _unreadable(unit: Unit, ref: LayoutRef, problem: OSError, base_dir: Path) -> Diagnostic:
-    missing = isinstance(problem, FileNotFoundError)
-    reason = "does not exist" if missing else f"cannot be read: {problem.strerror}"
-    return unit.problem(
-        "E071",
-        f"the schema file '{ref.path}' {reason}",
-        ref.at("path"),
-        help=_near(ref.path or "", base_dir) or _looked_in(base_dir),
-    )
-
-
-def _layout_problems(unit: Unit, ref: LayoutRef, layout: Layout) -> Iterator[Diagnostic]:
-    assert isinstance(unit.node, SourceNode | OutputNode)
-    wanted = unit.node.config.type
-    used_here = Label(ref.at("path"), f"used by '{unit.name}'")
-    if layout.format is not None and layout.format != wanted:
-        yield unit.problem(
-            "E021",
-            f"the layout is for {layout.format}, but '{unit.name}' is {wanted}",
-            layout.at("format"),
-            help=f"write 'format: {wanted}', or use another schema file",
-            also=(used_here,),
-        )
-    elif wanted == "fixed_width" and layout.format is None:
-        for each in layout.all_fields:
-            for problem in positions(layout.resolved(each)):
-                trail = (*problem.secondary, used_here, *unit.scope.trail)
-                yield replace(problem, secondary=trail)

@@ -56,6 +56,18 @@ def resolve(path: str, base_dir: Path) -> Path:
     return Path(os.path.normpath(base_dir / path))
 
 
+def display_name(path: Path, base_dir: Path, root: Path | None = None) -> str:
+    """A path as users know it: relative to the base directory if it lies below it or the root.
+
+    Bytes of a file's name that are no text are shown as such: `caf\\xe9.csv`.
+    """
+    if path.is_relative_to(base_dir):
+        path = path.relative_to(base_dir)
+    elif root and path.is_relative_to(root):
+        path = Path(os.path.relpath(path, base_dir))
+    return os.fsencode(path.as_posix()).decode("utf-8", "backslashreplace")
+
+
 def violation(path: str, base_dir: Path, allow_absolute: bool, *roots: Path) -> Violation | None:
     """What forbids the use of a path, if anything does.
 
@@ -154,28 +166,23 @@ def check_paths(
     pipeline: Pipeline, graph: Graph, options: Options, channel: str = ""
 ) -> list[Diagnostic]:
     """E-SEC-001 for every path of the pipeline and of the bodies of its compositions."""
-    found: list[Diagnostic] = []
+    problems: list[Diagnostic] = []
 
     def check(path: str, place: Location, trail: tuple[Label, ...] = ()) -> None:
         wrong = violation(path, options.base_dir, options.allow_absolute_paths, options.root)
         if wrong:
-            found.append(Diagnostic(CODE, wrong.message, Label(place), trail, wrong.help))
+            problems.append(Diagnostic(CODE, wrong.message, Label(place), trail, wrong.help))
 
     for path, place in _pipeline_paths(pipeline):
         check(path, place)
-    for unit in graph:
-        for path, place in _unit_paths(unit):
+    for unit, source in graph.of(SourceNode):
+        for path, place in _source_paths(source):
             check(path, place, unit.scope.trail)
-        if isinstance(unit.node, OutputNode):
-            values = known_values(graph, unit, options, channel)
-            config = unit.node.config
-            rendered = render(config.path, values)
-            check(rendered, config.at("path"), unit.scope.trail)
-            if config.split:
-                name = split_name(config.split.naming, rendered, 1)
-                beside = str(PurePosixPath(rendered).parent / name)
-                check(beside, config.split.at("naming"), unit.scope.trail)
-    return found
+    for unit, output in graph.of(OutputNode):
+        values = known_values(graph, unit, options, channel)
+        for path, place in _output_paths(output, values):
+            check(path, place, unit.scope.trail)
+    return problems
 
 
 def _pipeline_paths(pipeline: Pipeline) -> Iterator[tuple[str, Location]]:
@@ -192,19 +199,26 @@ def _pipeline_paths(pipeline: Pipeline) -> Iterator[tuple[str, Location]]:
                     yield value, node.at("resources", name)
 
 
-def _unit_paths(unit: Unit) -> Iterator[tuple[str, Location]]:
-    node = unit.node
-    if isinstance(node, SourceNode):
-        config = node.config
-        yield from _given(config, "path")
-        for position, path in enumerate(config.paths or ()):
-            yield path, config.at("paths", position)
-        if config.glob is not None:
-            yield from _glob_paths(config.glob, config.at("glob"))
-        if config.format_schema:
-            yield from _given(config.format_schema, "path")
-    elif isinstance(node, OutputNode) and node.config.layout:
-        yield from _given(node.config.layout, "path")
+def _source_paths(node: SourceNode) -> Iterator[tuple[str, Location]]:
+    config = node.config
+    yield from _given(config, "path")
+    for position, path in enumerate(config.paths or ()):
+        yield path, config.at("paths", position)
+    if config.glob is not None:
+        yield from _glob_paths(config.glob, config.at("glob"))
+    if config.format_schema:
+        yield from _given(config.format_schema, "path")
+
+
+def _output_paths(node: OutputNode, values: PathValues) -> Iterator[tuple[str, Location]]:
+    config = node.config
+    if config.layout:
+        yield from _given(config.layout, "path")
+    rendered = render(config.path, values)
+    yield rendered, config.at("path")
+    if config.split:
+        name = split_name(config.split.naming, rendered, 1)
+        yield str(PurePosixPath(rendered).parent / name), config.split.at("naming")
 
 
 def _glob_paths(pattern: str, place: Location) -> Iterator[tuple[str, Location]]:
@@ -294,17 +308,15 @@ def timestamp(started: datetime) -> str:
 def source_names(graph: Graph, unit: Unit) -> dict[str, str]:
     """What `{source_name:node}` gives at an output, by the name that is written there."""
     prefix = unit.scope.prefix
-    sources = [u for u in graph if isinstance(u.node, SourceNode)]
-    names = {source.name: _source_name(source) for source in sources}
+    names = {source.name: _source_name(node) for source, node in graph.of(SourceNode)}
     local = {n.removeprefix(prefix): value for n, value in names.items() if n.startswith(prefix)}
     return {**names, **local}
 
 
-def _source_name(source: Unit) -> str:
+def _source_name(node: SourceNode) -> str:
     """The stem of the one file a source reads; for any other source its own name."""
-    assert isinstance(source.node, SourceNode)
-    path = source.node.config.path
-    return PurePosixPath(path).stem if path else source.node.name
+    path = node.config.path
+    return PurePosixPath(path).stem if path else node.name
 
 
 def known_values(graph: Graph, unit: Unit, options: Options, channel: str) -> PathValues:
@@ -329,24 +341,23 @@ def known_values(graph: Graph, unit: Unit, options: Options, channel: str) -> Pa
 
 def _sources_of(graph: Graph, unit: Unit) -> list[str]:
     """The sources whose records reach an output."""
-    found: set[str] = set()
+    reaching: set[str] = set()
     todo = [unit.name]
     while todo:
         reached = graph.units.get(todo.pop())
         for edge in reached.inputs if reached else ():
-            if edge.upstream not in found:
-                found.add(edge.upstream)
+            if edge.upstream not in reaching:
+                reaching.add(edge.upstream)
                 todo.append(edge.upstream)
-    return [u.name for u in graph if u.name in found and isinstance(u.node, SourceNode)]
+    return [source.name for source, _ in graph.of(SourceNode) if source.name in reaching]
 
 
 def check_templates(graph: Graph) -> list[Diagnostic]:
     """Tokens of output paths that name no source, or more than one."""
     return [
         problem
-        for unit in graph
-        if isinstance(unit.node, OutputNode)
-        for problem in _template_problems(graph, unit, unit.node)
+        for unit, node in graph.of(OutputNode)
+        for problem in _template_problems(graph, unit, node)
     ]
 
 
@@ -423,23 +434,22 @@ def destinations(
         folded = identity.casefold() if ignores_case(Path(identity)) else identity
         return Destination(what, place, folded, unit, is_directory(Path(identity)))
 
-    found: list[Destination] = []
-    for unit in graph:
-        if isinstance(unit.node, OutputNode):
-            config = unit.node.config
-            rendered = render(config.path, known_values(graph, unit, options, channel))
-            path = resolve(rendered, options.base_dir)
-            if config.split:
-                path = path.parent / split_name(config.split.naming, rendered, 1)
-            written = destination(f"output '{unit.name}'", path, config.at("path"), unit)
-            ends_open = rendered.endswith("/") and not config.split
-            found.append(replace(written, is_directory=ends_open or written.is_directory))
+    places: list[Destination] = []
+    for unit, node in graph.of(OutputNode):
+        config = node.config
+        rendered = render(config.path, known_values(graph, unit, options, channel))
+        path = resolve(rendered, options.base_dir)
+        if config.split:
+            path = path.parent / split_name(config.split.naming, rendered, 1)
+        written = destination(f"output '{unit.name}'", path, config.at("path"), unit)
+        ends_open = rendered.endswith("/") and not config.split
+        places.append(replace(written, is_directory=ends_open or written.is_directory))
     for name, queue in _queues(pipeline).items():
         if queue.path is not None:
             path = resolve(queue.path, options.base_dir)
             what = f"the dead-letter queue of '{name}'" if name else "the dead-letter queue"
-            found.append(destination(what, path, queue.at("path"), None))
-    return found
+            places.append(destination(what, path, queue.at("path"), None))
+    return places
 
 
 def written_places(
@@ -447,12 +457,11 @@ def written_places(
 ) -> Iterator[tuple[Path, bool]]:
     """The directories that a pipeline writes to, as far as its text tells, each with whether the
     names of more directories below it are known only when it runs."""
-    for unit in graph:
-        if isinstance(unit.node, OutputNode):
-            fixed, rest = _fixed_start(unit.node.config.path)
-            # With something in place of the name, what stands before it is the directory.
-            directory = resolve(f"{fixed}_", options.base_dir).parent
-            yield directory, any(map(_may_name_directories, rest))
+    for _, node in graph.of(OutputNode):
+        fixed, rest = _fixed_start(node.config.path)
+        # With something in place of the name, what stands before it is the directory.
+        directory = resolve(f"{fixed}_", options.base_dir).parent
+        yield directory, any(map(_may_name_directories, rest))
     for queue in _queues(pipeline).values():
         if queue.path is not None:
             yield resolve(queue.path, options.base_dir).parent, False
@@ -484,20 +493,19 @@ def _queues(pipeline: Pipeline) -> dict[str, Queue]:
 
 
 def check_overwritten_inputs(
-    graph: Graph, options: Options, found: Sequence[Destination]
+    graph: Graph, options: Options, destinations: Sequence[Destination]
 ) -> list[Diagnostic]:
     """E076 for a file that is read and written by the same pipeline."""
     read: dict[str, tuple[Unit, Location]] = {}
-    for unit in graph:
-        if isinstance(unit.node, SourceNode):
-            config = unit.node.config
-            paths = [(config.path, config.at("path"))] if config.path else []
-            paths += [(path, config.at("paths", i)) for i, path in enumerate(config.paths or ())]
-            for path, place in paths:
-                identity = os.path.realpath(str(resolve(path, options.base_dir)).replace("\0", ""))
-                read.setdefault(identity, (unit, place))
+    for unit, node in graph.of(SourceNode):
+        config = node.config
+        paths = [(config.path, config.at("path"))] if config.path else []
+        paths += [(path, config.at("paths", i)) for i, path in enumerate(config.paths or ())]
+        for path, place in paths:
+            identity = os.path.realpath(str(resolve(path, options.base_dir)).replace("\0", ""))
+            read.setdefault(identity, (unit, place))
     problems: list[Diagnostic] = []
-    for written in found:
+    for written in destinations:
         if written.identity in read:
             reader, place = read[written.identity]
             message = f"{written.what} would overwrite the input of '{reader.name}'"
@@ -507,7 +515,7 @@ def check_overwritten_inputs(
     return problems
 
 
-def check_destinations(found: Sequence[Destination]) -> list[Diagnostic]:
+def check_destinations(destinations: Sequence[Destination]) -> list[Diagnostic]:
     """E322 for an output that shares its file with another one, E075 where no file can be."""
     problems = [
         Diagnostic(
@@ -517,11 +525,11 @@ def check_destinations(found: Sequence[Destination]) -> list[Diagnostic]:
             destination.unit.scope.trail if destination.unit else (),
             "add the name of a file",
         )
-        for destination in found
+        for destination in destinations
         if destination.is_directory
     ]
     first: dict[str, Destination] = {}
-    for destination in found:
+    for destination in destinations:
         earlier = first.setdefault(destination.identity, destination)
         if earlier is not destination and earlier.unit:
             reporter = destination.unit or earlier.unit

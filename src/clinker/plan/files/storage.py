@@ -20,7 +20,7 @@ from clinker.config import Workspace, load_workspace
 from clinker.config.workspace import Spill, Staging
 from clinker.diagnostics import Diagnostic, Label, Severity
 from clinker.frozen import frozen
-from clinker.plan.files.discovery import GlobError, compile_glob, matches_any
+from clinker.plan.files.globs import GlobError, compile_glob, matches_any
 from clinker.plan.files.paths import CODE, resolve, violation
 from clinker.plan.files.workspace import FILE
 
@@ -94,19 +94,19 @@ def _settings(workspace: Workspace, base_dir: Path) -> StorageSettings:
 def check_settings(settings: StorageSettings, base_dir: Path) -> list[Diagnostic]:
     """What is wrong with the settings on any machine."""
     spill, staging = settings.spill, settings.staging
-    found: list[Diagnostic] = []
+    problems: list[Diagnostic] = []
     for model in (spill, staging):
         # Whoever keeps a workspace decides about the whole machine, so absolute paths are fine.
         wrong = violation(model.dir, base_dir, allow_absolute=True) if model.dir else None
         if wrong:
-            found.append(model.problem(CODE, wrong.message, "dir", help=wrong.help))
-    if found:
-        return found
-    found += _pattern_problems(staging)
+            problems.append(model.problem(CODE, wrong.message, "dir", help=wrong.help))
+    if problems:
+        return problems
+    problems += _pattern_problems(staging)
     if settings.staging_dir is not None and spill.dir is not None:
         spill_dir, staging_dir = map(os.path.realpath, (settings.spill_dir, settings.staging_dir))
         if spill_dir == staging_dir:
-            found.append(
+            problems.append(
                 staging.problem(
                     "E334",
                     "spilled data and staged copies share a directory",
@@ -115,7 +115,7 @@ def check_settings(settings: StorageSettings, base_dir: Path) -> list[Diagnostic
                     help="give storage.staging.dir a directory of its own",
                 )
             )
-    return found
+    return problems
 
 
 def _pattern_problems(staging: Staging) -> Iterator[Diagnostic]:

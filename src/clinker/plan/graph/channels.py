@@ -8,6 +8,7 @@ from pathlib import Path, PurePath
 from typing import Literal
 
 from clinker.config import Channel, load_channel
+from clinker.config.nodes import SourceNode
 from clinker.config.variables import Variable
 from clinker.diagnostics import Diagnostic, Label, Location
 from clinker.diagnostics.suggest import did_you_mean
@@ -92,12 +93,12 @@ def _other_target(
 ) -> Iterator[Diagnostic]:
     target = channel.channel.target
     if channel.channel.targets_composition:
-        found = any(_ends_with(site.files[0], target) for site in sites)
+        is_target = any(_ends_with(site.files[0], target) for site in sites)
         said = f"'{channel.channel.name}' is for '{target}', which this pipeline does not use"
     else:
-        found = _ends_with(pipeline.absolute(), target)
+        is_target = _ends_with(pipeline.absolute(), target)
         said = f"'{channel.channel.name}' is for '{target}', not for '{pipeline}'"
-    if not found:
+    if not is_target:
         yield channel.channel.problem(
             "W104",
             f"the channel {said}",
@@ -151,14 +152,14 @@ def overlaid(
     registry: Registry, channel: Channel, graph: Graph
 ) -> tuple[Registry, list[Diagnostic]]:
     """The variables as a channel changes and adds to them."""
-    given: dict[str, Mapping[str, Variable]] = {
+    overrides: dict[str, Mapping[str, Variable]] = {
         "vars": channel.vars.static,
         "pipeline": channel.vars.pipeline,
         "record": channel.vars.record,
     }
     problems: list[Diagnostic] = []
     for scope, variables in (
-        *given.items(),
+        *overrides.items(),
         *(("source", v) for v in channel.vars.source.values()),
     ):
         problems += _type_conflicts(registry, scope, variables)
@@ -166,7 +167,7 @@ def overlaid(
     problems += _unknown_sources(channel, graph)
 
     def changed(scope: str) -> dict[str, Variable]:
-        return {**registry.scope(scope), **_effective(registry, scope, given[scope])}
+        return {**registry.scope(scope), **_effective(registry, scope, overrides[scope])}
 
     by_source = {
         source: _effective(registry, "source", variables)
@@ -183,7 +184,7 @@ def overlaid(
 
 
 def _effective(
-    registry: Registry, scope: str, given: Mapping[str, Variable]
+    registry: Registry, scope: str, overrides: Mapping[str, Variable]
 ) -> dict[str, Variable]:
     """What changes a variable or adds one.
 
@@ -192,16 +193,16 @@ def _effective(
     known = registry.scope(scope)
     return {
         name: variable
-        for name, variable in given.items()
+        for name, variable in overrides.items()
         if name not in known or (variable.has("default") and variable.type == known[name].type)
     }
 
 
 def _type_conflicts(
-    registry: Registry, scope: str, given: Mapping[str, Variable]
+    registry: Registry, scope: str, overrides: Mapping[str, Variable]
 ) -> Iterator[Diagnostic]:
     known = registry.scope(scope)
-    for name, variable in given.items():
+    for name, variable in overrides.items():
         if name in known and known[name].type != variable.type:
             declared = registry.places.get((scope, name))
             yield _other_type(scope, name, known[name], variable, declared)
@@ -232,7 +233,7 @@ def _source_conflicts(
 
 
 def _unknown_sources(channel: Channel, graph: Graph) -> Iterator[Diagnostic]:
-    sources = [unit.name for unit in graph if unit.kind == "source"]
+    sources = [unit.name for unit, _ in graph.of(SourceNode)]
     for source in channel.vars.source:
         if source not in sources:
             yield channel.vars.problem(

@@ -1,4 +1,4 @@
-"""Compositions: files found and loaded, calls expanded into the nodes of their bodies.
+"""Compositions: calls expanded into the nodes of their bodies.
 
 A body becomes part of the graph, so columns that its ports do not declare pass through it like
 through any other nodes.
@@ -6,17 +6,16 @@ through any other nodes.
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-from clinker.config import Channel, Composition, Loaded, Pipeline, load_composition
+from clinker.config import Channel, Composition, Pipeline
 from clinker.config.composition import Parameter, Signature
 from clinker.config.errors import found
 from clinker.config.nodes import (
     CompositionNode,
-    NodeBase,
+    PipelineNode,
 )
 from clinker.config.reference import Ref
 from clinker.config.variables import read_value
@@ -25,16 +24,8 @@ from clinker.diagnostics import Diagnostic, Label, Location
 from clinker.diagnostics.suggest import did_you_mean
 from clinker.frozen import frozen
 from clinker.plan.files.paths import CODE as UNSAFE
-from clinker.plan.files.paths import (
-    Violation,
-    is_directory,
-    is_file,
-    leaves,
-    link_violation,
-    resolve,
-    violation,
-)
 from clinker.plan.graph.channels import CallSite, channel_layers
+from clinker.plan.graph.composition_files import Files, UnsafePath
 from clinker.plan.graph.graph import CallScope
 from clinker.plan.graph.parameters import Layer, Origin, Parameters, Provenance, layered
 from clinker.plan.options import Options
@@ -42,7 +33,6 @@ from clinker.plan.variables import SCOPES
 
 MAX_DEPTH = 50
 MAX_NODES = 5_000
-_SEARCH_DEPTH = 16
 
 
 @frozen(eq=False)
@@ -50,7 +40,7 @@ class Body:
     """The nodes of a pipeline or of one call of a composition."""
 
     scope: CallScope
-    nodes: tuple[NodeBase, ...]
+    nodes: tuple[PipelineNode, ...]
     calls: Mapping[str, Called]
     """The composition calls among the nodes that could be expanded, by node name."""
 
@@ -84,79 +74,6 @@ def expand(pipeline: Pipeline, path: Path, options: Options, channel: Channel | 
     return Expansion(body, tuple(expander.sites), expander.parameters, expander.diagnostics)
 
 
-# Files
-
-
-class UnsafePath(Exception):
-    """A path that must not be followed."""
-
-    def __init__(self, violation: Violation) -> None:
-        super().__init__(violation.message)
-        self.violation = violation
-
-
-@dataclass
-class Files:
-    """The composition files of a workspace, each read once."""
-
-    root: Path
-    bounds: tuple[Path, ...]
-    """A file has to be below one of these."""
-    allow_absolute: bool = False
-    _loaded: dict[Path, Loaded[Composition] | OSError] = field(default_factory=dict)
-
-    def find(self, use: str, directory: Path) -> list[Path]:
-        """The files that `use` may mean in a file of `directory`; raises UnsafePath."""
-        forbidden = None
-        for start in (directory, self.root):
-            wrong = violation(use, start, self.allow_absolute, *self.bounds)
-            path = resolve(use, start)
-            if wrong is None and is_file(path):
-                return [path]
-            if start is directory or is_file(path):
-                forbidden = forbidden or wrong
-        if forbidden:
-            raise UnsafePath(forbidden)
-        if Path(use).name != use:
-            return []
-        found = [path for path in self._every_file() if path.name == use]
-        if not self.allow_absolute and any(leaves(path, *self.bounds) for path in found):
-            raise UnsafePath(link_violation(use))
-        return found
-
-    def _every_file(self) -> Iterator[Path]:
-        for folder, folders, names in os.walk(self.root):
-            depth = len(Path(folder).relative_to(self.root).parts)
-            visible = (name for name in folders if not name.startswith("."))
-            folders[:] = sorted(visible) if depth < _SEARCH_DEPTH else []
-            yield from (Path(folder, name) for name in sorted(names))
-
-    def near(self, use: str, directory: Path) -> str | None:
-        """A file beside the one that is missing, with a similar name."""
-        for start in (directory, self.root):
-            folder = (start / use).parent
-            if is_directory(folder):
-                names = (p.name for p in sorted(folder.glob("*.comp.yaml")))
-                close = did_you_mean(Path(use).name, names)
-                if close:
-                    return close
-        return None
-
-    def is_new(self, path: Path) -> bool:
-        return path not in self._loaded
-
-    def load(self, path: Path) -> Loaded[Composition] | OSError:
-        if path not in self._loaded:
-            try:
-                self._loaded[path] = load_composition(path.read_bytes(), str(path))
-            except OSError as error:
-                self._loaded[path] = error
-        return self._loaded[path]
-
-
-# Expansion
-
-
 @frozen
 class _Chain:
     """The file at hand and the compositions whose calls led to it, the innermost first."""
@@ -180,7 +97,7 @@ class _Expander:
     prefixes: dict[str, Location] = field(default_factory=dict)
     count: int = 0
 
-    def body(self, nodes: tuple[NodeBase, ...], scope: CallScope, chain: _Chain) -> Body:
+    def body(self, nodes: tuple[PipelineNode, ...], scope: CallScope, chain: _Chain) -> Body:
         self.count += len(nodes)
         first = {node.name: node for node in reversed(nodes)}
         calls = {
@@ -449,14 +366,14 @@ def _unknown_settings(
     node: CompositionNode, signature: Signature, outer: CallScope
 ) -> Iterator[Diagnostic]:
     """E103: what a call sets although the composition does not declare it."""
-    for given, declared, noun in _SETTINGS:
+    for settings, declared, noun in _SETTINGS:
         known: Mapping[str, object] = getattr(signature, declared)
-        for name in getattr(node, given):
+        for name in getattr(node, settings):
             if name not in known:
                 listed = f"it has: {', '.join(known)}" if known else f"it has no {noun}"
                 yield outer.problem(
                     "E103",
                     f"'{node.use}' has no {noun} '{name}'",
-                    node.key_at(given, name),
+                    node.key_at(settings, name),
                     help=did_you_mean(name, known) or listed,
                 )

@@ -1,4 +1,4 @@
-"""Wiring: which node reads from which, and in what order they can be planned.
+"""The graph: which node reads from which, and in what order they can be planned.
 
 Compositions are expanded by then: the graph holds the nodes of their bodies under the name of the
 call, as `call/node`.
@@ -8,12 +8,15 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import field
+from typing import TypeVar
 
 from clinker.config.composition import Signature
-from clinker.config.nodes import CompositionNode, NodeBase
+from clinker.config.nodes import CompositionNode, GraphNode, NodeBase
 from clinker.cxl.types import Type
 from clinker.diagnostics import Diagnostic, Label, Location, Severity
 from clinker.frozen import frozen
+
+NodeT = TypeVar("NodeT", bound=NodeBase)
 
 
 @frozen
@@ -29,7 +32,7 @@ class Edge:
     """One input of a node: what it is called there, and where its records come from."""
 
     label: str
-    """The qualifier of a combine's input, the name a merge knows it by, else empty."""
+    """The qualifier of a combine's input, the name a merge knows it by; empty elsewhere."""
     upstream: str
     port: str | None
     location: Location = field(repr=False, compare=False)
@@ -42,14 +45,24 @@ class Unit:
     """A node of the pipeline as it is planned."""
 
     name: str
-    node: NodeBase
+    node: GraphNode
     inputs: tuple[Edge, ...]
     scope: CallScope
     """The pipeline itself, or the composition call the node belongs to."""
 
     @property
     def kind(self) -> str:
-        return str(getattr(self.node, "type"))  # noqa: B009
+        return self.node.type
+
+    @property
+    def passed_on(self) -> tuple[Edge, ...]:
+        """The inputs whose records leave the node: of a combine the driver, at the others it only
+        looks."""
+        driver = self.node.driver
+        return self.inputs if driver is None else self._labelled(driver)
+
+    def _labelled(self, label: str) -> tuple[Edge, ...]:
+        return tuple(edge for edge in self.inputs if edge.label == label)
 
     def problem(
         self,
@@ -121,27 +134,33 @@ class Graph:
     def __iter__(self) -> Iterator[Unit]:
         return iter(self.units.values())
 
+    def of(self, model: type[NodeT]) -> Iterator[tuple[Unit, NodeT]]:
+        """The units of one kind, each with what the user wrote for it."""
+        for unit in self:
+            if isinstance(unit.node, model):
+                yield unit, unit.node
+
     def consumers(self, name: str) -> list[tuple[Unit, Edge]]:
         return [(unit, edge) for unit in self for edge in unit.inputs if edge.upstream == name]
 
     def ancestors(self, name: str) -> list[str]:
         """Every unit whose records reach `name`, in planning order."""
-        found: set[str] = set()
+        reaching: set[str] = set()
         todo = [name]
         while todo:
             for edge in self.units[todo.pop()].inputs:
-                if edge.upstream not in found and edge.upstream in self.units:
-                    found.add(edge.upstream)
+                if edge.upstream not in reaching and edge.upstream in self.units:
+                    reaching.add(edge.upstream)
                     todo.append(edge.upstream)
-        return [unit for unit in self.units if unit in found]
+        return [unit for unit in self.units if unit in reaching]
 
     def descendants(self, name: str) -> list[str]:
         """Every unit that records of `name` reach, in planning order."""
-        found = {name}
+        reached = {name}
         for unit in self:
-            if any(edge.upstream in found for edge in unit.inputs):
-                found.add(unit.name)
-        return [unit for unit in self.units if unit in found and unit != name]
+            if any(edge.upstream in reached for edge in unit.inputs):
+                reached.add(unit.name)
+        return [unit for unit in self.units if unit in reached and unit != name]
 
 
 def in_planning_order(units: Iterable[Unit]) -> tuple[list[Unit], list[list[Unit]]]:

@@ -64,16 +64,16 @@ class UnknownField(Exception):
 def explain_field(parameters: Parameters, field: str) -> str:
     """What there is to say about `node.param`; raises UnknownField when there is no such one."""
     call, _, name = field.rpartition(".")
-    found = parameters.get(call, {}).get(name)
-    if found is None:
+    provenance = parameters.get(call, {}).get(name)
+    if provenance is None:
         raise UnknownField(_why_unknown(parameters, field))
     lines = [
         f"Field: {field}",
         "",
-        f"  Resolved value: {_shown(found.value)}",
+        f"  Resolved value: {_shown(provenance.value)}",
         "",
         "  Provenance chain (outermost to innermost):",
-        *(_line(layer, layer is found.winner) for layer in found.layers),
+        *(_line(layer, layer is provenance.winner) for layer in provenance.layers),
     ]
     return "\n".join(lines) + "\n"
 

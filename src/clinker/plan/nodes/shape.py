@@ -6,7 +6,11 @@ from enum import Enum
 
 
 class Shape(Enum):
-    """What becomes of records in a node. Analyses ask for it instead of the kind."""
+    """What becomes of records in a node.
+
+    Analyses match on it instead of the kind. Every planned class names its shape as a literal, so
+    the type checker knows which nodes a `case` is about.
+    """
 
     READS = "reads"
     """Records come into being."""
@@ -15,7 +19,7 @@ class Shape(Enum):
     MERGES = "merges"
     """Records of several inputs leave in one flow, each as itself."""
     JOINS = "joins"
-    """Records of the driver leave, with what they found in the other inputs."""
+    """Records of the driver leave, with what matches them in the other inputs."""
     GROUPS = "groups"
     """Groups leave in place of records."""
     WRITES = "writes"

@@ -1,0 +1,94 @@
+"""Layouts: what schema files say about the lines of fixed-width and other files."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import field, replace
+from pathlib import Path
+
+from clinker.config import Layout, Loaded, load_schema_file
+from clinker.config.layout import LayoutRef, positions
+from clinker.config.nodes import OutputNode, SourceNode
+from clinker.diagnostics import Diagnostic, Label
+from clinker.frozen import frozen
+from clinker.plan.files.discovery import name_base_dir, suggest_neighbour
+from clinker.plan.files.paths import display_name, resolve, violation
+from clinker.plan.graph.graph import Graph, Unit
+from clinker.plan.options import Options
+
+
+@frozen
+class Layouts:
+    """The layouts of fixed-width and other files by the node that uses them."""
+
+    by_node: Mapping[str, Layout]
+    diagnostics: list[Diagnostic] = field(default_factory=list)
+
+
+def load_layouts(graph: Graph, options: Options) -> Layouts:
+    """Every layout of the pipeline, inline or from its schema file."""
+    by_node: dict[str, Layout] = {}
+    diagnostics: list[Diagnostic] = []
+    loaded: dict[Path, Loaded[Layout]] = {}
+    for unit, ref, format in _references(graph):
+        if ref.inline is not None:
+            by_node[unit.name] = ref.inline
+            continue
+        path = resolve(ref.path or "", options.base_dir)
+        allow_absolute = options.allow_absolute_paths
+        if violation(ref.path or "", options.base_dir, allow_absolute, options.root):
+            continue
+        if path not in loaded:
+            try:
+                content = path.read_bytes()
+            except OSError as problem:
+                diagnostics.append(_unreadable(unit, ref, problem, options.base_dir))
+                continue
+            name = display_name(path, options.base_dir, options.root)
+            loaded[path] = load_schema_file(content, name)
+            diagnostics += loaded[path].diagnostics
+        layout = loaded[path].value
+        if layout:
+            by_node[unit.name] = layout
+            diagnostics += _layout_problems(unit, ref, format, layout)
+    return Layouts(by_node, diagnostics)
+
+
+def _references(graph: Graph) -> Iterator[tuple[Unit, LayoutRef, str]]:
+    """The nodes that refer to a layout, each with the format of its files."""
+    for unit, source in graph.of(SourceNode):
+        if source.config.format_schema:
+            yield unit, source.config.format_schema, source.config.type
+    for unit, output in graph.of(OutputNode):
+        if output.config.layout:
+            yield unit, output.config.layout, output.config.type
+
+
+def _unreadable(unit: Unit, ref: LayoutRef, problem: OSError, base_dir: Path) -> Diagnostic:
+    missing = isinstance(problem, FileNotFoundError)
+    reason = "does not exist" if missing else f"cannot be read: {problem.strerror}"
+    return unit.problem(
+        "E071",
+        f"the schema file '{ref.path}' {reason}",
+        ref.at("path"),
+        help=suggest_neighbour(ref.path or "", base_dir) or name_base_dir(base_dir),
+    )
+
+
+def _layout_problems(
+    unit: Unit, ref: LayoutRef, wanted: str, layout: Layout
+) -> Iterator[Diagnostic]:
+    used_here = Label(ref.at("path"), f"used by '{unit.name}'")
+    if layout.format is not None and layout.format != wanted:
+        yield unit.problem(
+            "E021",
+            f"the layout is for {layout.format}, but '{unit.name}' is {wanted}",
+            layout.at("format"),
+            help=f"write 'format: {wanted}', or use another schema file",
+            also=(used_here,),
+        )
+    elif wanted == "fixed_width" and layout.format is None:
+        for each in layout.all_fields:
+            for problem in positions(layout.resolved(each)):
+                trail = (*problem.secondary, used_here, *unit.scope.trail)
+                yield replace(problem, secondary=trail)
