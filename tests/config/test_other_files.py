@@ -9,7 +9,7 @@ import pytest
 from clinker.config import load_channel, load_composition, load_schema_file, load_workspace
 from clinker.config.reference import Ref
 from clinker.cxl.types import DATE, INT
-from tests.config.reports import brief
+from tests.config.loading import brief
 
 CHANNEL = """\
 channel:

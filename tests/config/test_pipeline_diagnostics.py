@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tests.config.reports import brief, load, load_config, load_node
+from tests.config.loading import brief, load, load_config, load_node
 
 CSV = "type: csv\npath: a.csv\nschema: { id: int }\n"
 REST = (

@@ -32,7 +32,7 @@ from clinker.config.transport import (
 )
 from clinker.config.window import Extent
 from clinker.cxl.types import ANY, DATE, DATETIME, FLOAT, INT, NUMERIC, STRING
-from tests.config.reports import SOURCE, accepted, load, load_config, load_node
+from tests.config.loading import SOURCE, accepted, load, load_config, load_node
 
 CSV = "type: csv\npath: a.csv\nschema: { id: int }\n"
 

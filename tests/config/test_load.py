@@ -8,7 +8,7 @@ import pytest
 
 from clinker.config import load_pipeline
 from clinker.diagnostics import Source
-from tests.config.reports import brief
+from tests.config.loading import brief
 
 PIPELINES = sorted((Path(__file__).parent / "data").glob("*.yaml"))
 
