@@ -1,9 +1,10 @@
-"""What the loaders say, in the short form that the tables of the tests use."""
+"""Loading pipelines in tests, and what the loaders say in short form."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
 from textwrap import dedent, indent
+from typing import Any
 
 from clinker.config import Loaded, Pipeline, load_pipeline
 from clinker.diagnostics import Diagnostic
@@ -18,6 +19,7 @@ SOURCE = """\
       - { name: id, type: int }
       - { name: amount, type: float }
 """
+CSV = "type: csv\npath: a.csv\nschema: { id: int }\n"
 
 
 def brief(diagnostics: Iterable[Diagnostic]) -> list[str]:
@@ -54,3 +56,8 @@ def load_config(kind: str, text: str) -> Loaded[Pipeline]:
 def accepted(loaded: Loaded[Pipeline]) -> Pipeline:
     assert loaded.value is not None, brief(loaded.diagnostics)
     return loaded.value
+
+
+def accepted_config(kind: str, text: str) -> Any:
+    (node,) = accepted(load_config(kind, text)).nodes
+    return node.config
