@@ -1,35 +1,16 @@
-"""Places in texts and how findings about them are shown."""
+"""How findings are shown."""
 
 from __future__ import annotations
 
 import io
 import json
-import time
 
-import pytest
-
-from clinker.diagnostics import (
-    Diagnostic,
-    EmbeddedSource,
-    Label,
-    Severity,
-    Source,
-    Span,
-    in_reading_order,
-)
+from clinker.diagnostics import Diagnostic, Label, Severity, Source, Span
 from clinker.diagnostics.render import print_diagnostics, render_json, render_text
-from clinker.diagnostics.suggest import closest
 
 
 def finding(source: Source, start: int, end: int, **more: object) -> Diagnostic:
     return Diagnostic("E1", "wrong", Label(source.at(Span(start, end))), **more)  # type: ignore[arg-type]
-
-
-@pytest.mark.parametrize(
-    ("offset", "position"), [(0, (1, 1)), (2, (1, 3)), (3, (2, 1)), (5, (3, 1)), (6, (3, 2))]
-)
-def test_positions(offset: int, position: tuple[int, int]) -> None:
-    assert Source("t", "ab\nc\nd").position(offset) == position
 
 
 def test_text_with_caret_and_help() -> None:
@@ -101,51 +82,3 @@ def test_a_terminal_gets_colour_and_a_pipe_does_not() -> None:
     print_diagnostics([problem], pipe)
     assert "\x1b[" in terminal.getvalue()
     assert pipe.getvalue() == render_text([problem])
-
-
-def test_reading_order() -> None:
-    source = Source("t", "abc")
-    first, second = finding(source, 0, 1), finding(source, 2, 3)
-    nowhere = Diagnostic("E2", "everywhere")
-    assert in_reading_order([second, first, nowhere]) == [nowhere, first, second]
-
-
-def test_places_in_an_embedded_text_are_places_in_its_host() -> None:
-    host = Source("p.yaml", "cxl: |\n  emit a = 1\n  emit b = x\n")
-    text = "emit a = 1\nemit b = x\n"
-    offsets = [*range(9, 20), *range(22, 33), 33]
-    embedded = EmbeddedSource("p.yaml", text, host=host, offsets=offsets)
-    location = embedded.at(Span(text.index("x"), text.index("x") + 1))
-    assert location.source is host
-    assert location.start == (3, 12)
-    assert host.text[location.span.start : location.span.end] == "x"
-
-
-@pytest.mark.parametrize(
-    ("name", "meant"),
-    [
-        ("amoutn", "amount"),
-        ("uper", "upper"),
-        ("AMOUNT", "amount"),
-        ("xyz", None),
-        ("lenght", "length"),
-    ],
-)
-def test_suggestions(name: str, meant: str | None) -> None:
-    assert closest(name, ["amount", "upper", "length", "abc"]) == meant
-
-
-def test_a_name_among_thousands_is_found_at_once() -> None:
-    names = [f"customer_field_{number:05}" for number in range(10_000)]
-    began = time.process_time()
-    for number in range(1000):
-        assert closest(f"custmoer_field_{number:05}", names) == names[number]
-        assert closest(f"nothing_like_it_{number}", names) is None
-    assert time.process_time() - began < 20
-
-
-def test_a_long_name_is_no_burden() -> None:
-    began = time.process_time()
-    assert closest("x" * 60_000, ["x" * 59_999, "y"] * 1000) == "x" * 59_999
-    assert closest("a" * 60_000, ["b" * 60_000] * 100) is None
-    assert time.process_time() - began < 20

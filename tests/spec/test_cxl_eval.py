@@ -13,7 +13,7 @@ import pytest
 
 CXL = str(Path(sys.executable).with_name("cxl"))
 CASES: list[dict[str, Any]] = json.loads(
-    Path(__file__).with_name("spec_examples.json").read_text(encoding="utf-8")
+    Path(__file__).with_name("cxl_eval.json").read_text(encoding="utf-8")
 )
 
 
