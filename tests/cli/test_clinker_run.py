@@ -210,7 +210,7 @@ def test_a_signal_that_python_ignores_ends_the_run_all_the_same(folder: Path) ->
     script = """\
 import os, signal, sys
 from clinker.cli.clinker import main
-from clinker.engine import run
+from clinker.engine.run import run
 
 class Finalized:
     def __del__(self):
