@@ -1,7 +1,7 @@
 """How values of each type are held in columns, and SQL to go from one form to another.
 
 A value of one known kind is native; an array whose elements have a form of their own is an array
-of those; everything else is a tagged text (see `cxl.run.tagged`).
+of those; everything else is a tagged text (see `cxl.tagged`).
 """
 
 from __future__ import annotations
