@@ -7,6 +7,8 @@ from collections.abc import Callable, Sequence
 from functools import cache
 from pathlib import Path
 
+from tests.spec.cases import Case, all_cases
+
 from clinker.diagnostics.render import render_text
 from clinker.engine.report.native import native_sql
 from clinker.plan.compile import compile_pipeline
@@ -15,7 +17,6 @@ from clinker.plan.options import Options
 from fuzz.findings import Finding, Kind, Tally, Wrong, dice, judged, smallest
 
 AREA = "pipelines"
-_FIXTURES = Path(__file__).parents[1] / "tests" / "spec" / "fixtures"
 _SCALARS = (
     *(
         "",
@@ -53,11 +54,11 @@ Damage = Callable[[random.Random, str], str]
 
 def play(seed: int, rounds: range, tally: Tally) -> None:
     for number in rounds:
-        folder, content = made(dice(seed, AREA, number))
+        case, content = made(dice(seed, AREA, number))
         tally.tried[AREA] += 1
-        if wrong := _wrong(folder, content):
-            lines = _smallest(folder, content, wrong.kind)
-            shown = f"{folder.relative_to(_FIXTURES)}:\n{lines.decode(errors='backslashreplace')}"
+        if wrong := _wrong(case.folder, content):
+            lines = _smallest(case.folder, content, wrong.kind)
+            shown = f"{case.name}:\n{lines.decode(errors='backslashreplace')}"
             tally.findings.append(Finding(AREA, number, wrong.kind, wrong.detail, shown))
 
 
@@ -86,20 +87,20 @@ def check(folder: Path, content: bytes) -> None:
 
 
 @cache
-def _pipelines() -> Sequence[tuple[Path, str]]:
-    return [(p.parent, p.read_text()) for p in sorted(_FIXTURES.glob("*/*/pipeline.yaml"))]
+def _pipelines() -> Sequence[tuple[Case, str]]:
+    return [(case, case.pipeline.decode()) for case in all_cases()]
 
 
-def made(chance: random.Random) -> tuple[Path, bytes]:
-    """A folder and the damaged pipeline that stands in it."""
-    folder, text = chance.choice(_pipelines())
+def made(chance: random.Random) -> tuple[Case, bytes]:
+    """A case of the user guide, and its pipeline damaged."""
+    case, text = chance.choice(_pipelines())
     for _ in range(chance.randint(1, 4)):
         text = chance.choice(_DAMAGES)(chance, text) or " "
     content = text.encode(errors="replace")
     if chance.random() < 0.05:
         at = chance.randrange(len(content))
         content = content[:at] + bytes([chance.randint(0, 255)]) + content[at:]
-    return folder, content
+    return case, content
 
 
 def _without_lines(chance: random.Random, text: str) -> str:

@@ -7,8 +7,6 @@ import re
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
-import pytest
-
 from clinker.cli.run_report import preview_content, preview_summary, report_as_json, summary
 from clinker.engine.report.facts import (
     Counts,
@@ -17,7 +15,6 @@ from clinker.engine.report.facts import (
     RunError,
     RunReport,
     SourceReport,
-    identify,
 )
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -124,16 +121,3 @@ def test_the_documentation_knows_every_key_of_the_report() -> None:
     rows = re.findall(r"^\| (`.*?) \|", page.partition("## The report as JSON")[2], re.MULTILINE)
     shown = [name for row in rows for name in re.findall(r"`(\w+)`", row)]
     assert shown == list(report_as_json(report(), []))
-
-
-@pytest.mark.parametrize(("given", "expected"), [("daily", "daily"), (None, None)])
-def test_the_identity_of_a_run(given: str | None, expected: str | None) -> None:
-    first, second = identify(given), identify(given)
-    assert first.execution_id != second.execution_id
-    for identity in (first, second):
-        assert identity.execution_id[14] == "7"
-        assert identity.execution_id[19] in "89ab"
-        began = int(identity.execution_id.replace("-", "")[:12], 16) / 1000
-        assert abs(began - identity.started.timestamp()) < 1
-        assert expected is None or identity.batch_id == expected
-    assert (first.batch_id == second.batch_id) == (given is not None)

@@ -20,7 +20,7 @@ from clinker.config import (
     load_workspace,
 )
 from clinker.diagnostics.render import render_text
-from tests.config.reports import brief
+from tests.config.loading import brief
 
 PIPELINES = [p.read_bytes() for p in sorted((Path(__file__).parent / "data").glob("*.yaml"))]
 

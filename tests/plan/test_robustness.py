@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import random
-import shutil
 from collections.abc import Callable
 from pathlib import Path
 
@@ -14,9 +13,9 @@ from hypothesis import strategies as st
 from clinker.plan.compile import Compiled, compile_pipeline
 from clinker.plan.explain import explain
 from clinker.plan.options import Options
+from tests.spec.cases import all_cases
 
-FIXTURES = Path(__file__).parents[1] / "spec" / "fixtures"
-PIPELINES = sorted(FIXTURES.glob("*/*/pipeline.yaml"))
+HERE = Path(__file__).parent
 WORDS = "source transform output csv int name input config cxl emit filter null ~ [] {} *a &a !!x"
 
 Damage = Callable[[random.Random, str], str]
@@ -89,9 +88,9 @@ def compiled(content: bytes, folder: Path) -> Compiled:
 @pytest.mark.parametrize("damage", DAMAGES, ids=lambda d: d.__name__)
 def test_damaged_pipelines_are_answered(damage: Damage) -> None:
     chance = random.Random(damage.__name__)
-    for path in chance.sample(PIPELINES, 60):
-        text = damage(chance, path.read_text(encoding="utf-8"))
-        found = compiled(text.encode("utf-8", "surrogatepass"), path.parent)
+    for case in chance.sample(all_cases(), 60):
+        text = damage(chance, case.pipeline.decode())
+        found = compiled(text.encode("utf-8", "surrogatepass"), case.folder)
         if found.plan:
             for form in ("text", "json", "dot"):
                 assert explain(found.plan, form)
@@ -105,7 +104,7 @@ def test_damaged_pipelines_are_answered(damage: Damage) -> None:
 )
 @given(st.binary(max_size=200) | st.text(max_size=200).map(lambda t: t.encode("utf-8", "replace")))
 def test_anything_is_answered(content: bytes) -> None:
-    assert compiled(content, FIXTURES).plan is None
+    assert compiled(content, HERE).plan is None
 
 
 @pytest.mark.parametrize(
@@ -125,14 +124,15 @@ def test_anything_is_answered(content: bytes) -> None:
     ids=["aliases", "brackets", "colons", "entries", "circle", "questions"],
 )
 def test_bombs_are_defused(bomb: str) -> None:
-    assert compiled(bomb.encode(), FIXTURES).plan is None
+    assert compiled(bomb.encode(), HERE).plan is None
 
 
 def test_damaged_companion_files_are_answered(tmp_path: Path) -> None:
     chance = random.Random(7)
-    for path in [p for p in PIPELINES if list(p.parent.glob("**/*.comp.yaml"))][:20]:
-        folder = tmp_path / path.parent.name
-        shutil.copytree(path.parent, folder, dirs_exist_ok=True)
+    composed = [c for c in all_cases() if any(name.endswith(".comp.yaml") for name in c.files)]
+    for case in composed[:20]:
+        folder = tmp_path / case.name
+        case.unpack(folder)
         for companion in [*folder.rglob("*.comp.yaml"), *folder.rglob("*.channel.yaml")]:
             text = chance.choice(DAMAGES)(chance, companion.read_text(encoding="utf-8"))
             companion.write_text(text, encoding="utf-8", newline="")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shutil
 from pathlib import Path
 
 import pytest
@@ -13,13 +12,13 @@ from clinker.engine.run.run import run_in
 from clinker.engine.run.supported import check_supported
 from clinker.engine.session.session import Session
 
-from .test_fixtures import GOOD, Fixture, compiled, name_of
+from .cases import Case, compiled, good_cases, name_of
 
-RUNNABLE = [fixture for fixture in GOOD if "output" in fixture.expect.get("checks", {})]
+RUNNABLE = [case for case in good_cases() if "output" in case.expect.get("checks", {})]
 
 
-def exit_code(fixture: Fixture, session: Session) -> int:
-    plan = compiled(fixture).plan
+def exit_code(case: Case, folder: Path, session: Session) -> int:
+    plan = compiled(case, folder).plan
     assert plan
     try:
         check_supported(plan)
@@ -28,20 +27,20 @@ def exit_code(fixture: Fixture, session: Session) -> int:
     try:
         return int(run_in(plan, session, Quiet()).exit_code)
     except RunError as problem:
-        if "exit" not in fixture.expect["checks"]:
+        if "exit" not in case.expect["checks"]:
             raise
         return problem.exit_code
 
 
-@pytest.mark.parametrize("fixture", RUNNABLE, ids=name_of)
-def test_gives_the_stated_result(fixture: Fixture, session: Session, tmp_path: Path) -> None:
-    folder = tmp_path / "fixture"
-    shutil.copytree(fixture.folder, folder)
-    checks = fixture.expect["checks"]
-    copy = Fixture(folder, fixture.expect)
-    code = exit_code(copy, session)
+@pytest.mark.parametrize("case", RUNNABLE, ids=name_of)
+def test_gives_the_stated_result(case: Case, session: Session, tmp_path: Path) -> None:
+    case.unpack(tmp_path)
+    checks = case.expect["checks"]
+    code = exit_code(case, tmp_path, session)
     found = {
-        name: (folder / name).read_text() for name in checks["output"] if (folder / name).exists()
+        name: (tmp_path / name).read_text()
+        for name in checks["output"]
+        if (tmp_path / name).exists()
     }
     assert found == checks["output"]
     assert code in ([checks["exit"]] if "exit" in checks else [0, 2])

@@ -8,21 +8,7 @@ from clinker.cxl.check.resolve import Context, ProgramKind, Row, WindowContext
 from clinker.cxl.check.typecheck import check, check_expression
 from clinker.cxl.failure import FailureKind
 from clinker.cxl.syntax.parser import parse, parse_expression
-from clinker.cxl.types import (
-    ANY,
-    BOOL,
-    DATE,
-    DATETIME,
-    FLOAT,
-    INT,
-    MAP,
-    NUMERIC,
-    STRING,
-    Type,
-    array_of,
-    parse_type,
-    unify,
-)
+from clinker.cxl.types import ANY, BOOL, DATE, DATETIME, FLOAT, INT, MAP, NUMERIC, STRING, array_of
 from clinker.diagnostics import Source
 from tests.cxl.running import compiled
 
@@ -316,27 +302,3 @@ def test_statements_do_not_hide_the_fields_of_an_input(statement: str) -> None:
 def test_what_no_input_has_is_looked_up_in_the_map_of_that_name() -> None:
     program = compiled('emit products = {"x": products.id} emit a = products.x', COMBINE)
     assert program.fields_read == {("products", "id")}
-
-
-@pytest.mark.parametrize(
-    ("a", "b", "both"),
-    [
-        (INT, INT, INT),
-        (INT, FLOAT, FLOAT),
-        (NUMERIC, INT, NUMERIC),
-        (INT.nullable(), FLOAT, FLOAT.nullable()),
-        (DATE, DATETIME, DATETIME),
-        (ANY, INT, ANY),
-        (array_of(INT), array_of(FLOAT), array_of(NUMERIC)),
-    ],
-)
-def test_unification(a: Type, b: Type, both: Type) -> None:
-    assert unify(a, b) == both == unify(b, a)
-
-
-@pytest.mark.parametrize(
-    ("text", "type_"),
-    [("int", INT), ("nullable(date)", DATE.nullable()), ("date_time", DATETIME), ("text", None)],
-)
-def test_schema_types(text: str, type_: Type | None) -> None:
-    assert parse_type(text) == type_

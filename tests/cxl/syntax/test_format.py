@@ -14,7 +14,7 @@ from clinker.cxl.syntax.format import WIDTH, format_expression, format_program
 from clinker.cxl.syntax.lexer import tokenize
 from clinker.cxl.syntax.parser import Parsed, parse, parse_expression
 from clinker.diagnostics import Source
-from tests.cxl import programs
+from tests.cxl.syntax import trees
 
 
 def parsed(text: str) -> Parsed:
@@ -1055,7 +1055,7 @@ def test_a_program_that_would_outgrow_the_parser_is_left_alone(text: str) -> Non
 
 
 @settings(max_examples=300)
-@given(programs.expressions(max_leaves=20))
+@given(trees.expressions(max_leaves=20))
 def test_any_expression_reads_back(tree: ast.Expr) -> None:
     text = format_expression(tree)
     assert expression(text) == tree
@@ -1063,7 +1063,7 @@ def test_any_expression_reads_back(tree: ast.Expr) -> None:
 
 
 @settings(max_examples=300)
-@given(programs.programs())
+@given(trees.programs())
 def test_any_program_reads_back(program: ast.Program) -> None:
     text = written(program)
     assert parsed(text).program == program
@@ -1071,7 +1071,7 @@ def test_any_program_reads_back(program: ast.Program) -> None:
 
 
 @settings(max_examples=300)
-@given(programs.expressions())
+@given(trees.expressions())
 def test_what_fits_stays_on_one_line(tree: ast.Expr) -> None:
     statement = f"emit x = {format_expression(tree)}\n"
     if len(statement) <= WIDTH + 1 and "match" not in statement:
@@ -1084,7 +1084,7 @@ GAPS = st.sampled_from(
 
 
 @settings(max_examples=300)
-@given(programs.programs(), st.lists(GAPS, min_size=1, max_size=9))
+@given(trees.programs(), st.lists(GAPS, min_size=1, max_size=9))
 def test_comments_anywhere_are_kept(program: ast.Program, gaps: list[str]) -> None:
     tokens = tokenize(Source("program.cxl", written(program))).tokens
     pieces = zip(tokens, itertools.cycle(gaps), itertools.count(), strict=False)

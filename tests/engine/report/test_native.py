@@ -8,12 +8,12 @@ import pytest
 
 from clinker.engine.report.native import native_sql
 from tests.engine.flowing import planned
-from tests.spec.test_fixtures import GOOD, Fixture, compiled, name_of
+from tests.spec.cases import Case, compiled, good_cases, name_of
 
 
-@pytest.mark.parametrize("fixture", GOOD, ids=name_of)
-def test_every_example_has_sql(fixture: Fixture) -> None:
-    plan = compiled(fixture).plan
+@pytest.mark.parametrize("case", good_cases(), ids=name_of)
+def test_every_example_has_sql(case: Case) -> None:
+    plan = compiled(case).plan
     assert plan
     computing = {u.name for u in plan.graph if u.kind in ("transform", "route", "combine")}
     found = native_sql(plan)

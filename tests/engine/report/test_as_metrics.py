@@ -1,0 +1,148 @@
+"""The metrics file of a run."""
+
+from __future__ import annotations
+
+import json
+import re
+import stat
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+import pytest
+
+from clinker.cli.clinker import main
+from clinker.engine.report.as_metrics import execution_mode, metrics, spool_directory, write_metrics
+from clinker.engine.report.facts import (
+    Counts,
+    DeadLetterFile,
+    OutputReport,
+    RunReport,
+    SourceReport,
+)
+from clinker.plan.compile import Plan, compile_pipeline
+from clinker.plan.options import Options
+
+PIPELINE = """\
+pipeline:
+  name: customer_etl
+  metrics: { spool_dir: spool }
+nodes:
+  - type: source
+    name: customers
+    config: { type: csv, path: customers.csv, schema: [{ name: id, type: int }] }
+  - type: output
+    name: result
+    input: customers
+    config: { type: csv, path: result.csv }
+"""
+STARTED = datetime(2026, 4, 11, 10, 0, 0, tzinfo=UTC)
+ROOT = Path(__file__).resolve().parents[3]
+EXECUTION = "01912345-6789-7abc-8ef0-123456789abc"
+
+
+def plan(folder: Path, text: str = PIPELINE, **options: object) -> Plan:
+    (folder / "customers.csv").write_text("id\n1\n")
+    chosen = Options(base_dir=folder, **options)  # type: ignore[arg-type]
+    compiled = compile_pipeline(text.encode(), str(folder / "daily_etl.yaml"), chosen)
+    assert compiled.plan, compiled.diagnostics
+    return compiled.plan
+
+
+def report(folder: Path) -> RunReport:
+    return RunReport(
+        execution_id=EXECUTION,
+        batch_id="b",
+        started=STARTED,
+        finished=STARTED + timedelta(seconds=5),
+        pipeline="customer_etl",
+        exit_code=2,
+        counts=Counts(total=50_000, ok=49_950, written=49_950, dlq=50),
+        sources=(
+            SourceReport(
+                name="customers", files=(folder / "customers.csv",), records=50_000, rejected=50
+            ),
+        ),
+        outputs=(
+            OutputReport(name="result", paths=(folder / "result.csv",), records=49_950, bytes=1),
+        ),
+        dead_letter_files=(DeadLetterFile(path=folder / "errors.csv", entries=50),),
+        peak_rss_bytes=134_217_728,
+    )
+
+
+def test_the_metrics_of_a_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("socket.gethostname", lambda: "prod-etl-01")
+    found = metrics(plan(tmp_path), report(tmp_path), threads=4)
+    assert list(found.items()) == [
+        ("execution_id", EXECUTION),
+        ("schema_version", 1),
+        ("pipeline_name", "customer_etl"),
+        ("config_path", str(tmp_path / "daily_etl.yaml")),
+        ("hostname", "prod-etl-01"),
+        ("started_at", "2026-04-11T10:00:00.000Z"),
+        ("finished_at", "2026-04-11T10:00:05.000Z"),
+        ("duration_ms", 5000),
+        ("exit_code", 2),
+        ("records_total", 50_000),
+        ("records_ok", 49_950),
+        ("records_dlq", 50),
+        ("execution_mode", "streaming"),
+        ("peak_rss_bytes", 134_217_728),
+        ("thread_count", 4),
+        ("input_files", [str(tmp_path / "customers.csv")]),
+        ("output_files", [str(tmp_path / "result.csv")]),
+        ("dlq_path", str(tmp_path / "errors.csv")),
+        ("error", None),
+        ("batch_id", "b"),
+        ("records_written", 49_950),
+        ("per_source_record_counts", {"customers": 50_000}),
+        ("per_source_dlq_counts", {"customers": 50}),
+    ]
+
+
+def test_the_documentation_knows_every_field(tmp_path: Path) -> None:
+    page = (ROOT / "docs" / "running" / "metrics.md").read_text("utf-8")
+    [example] = re.findall(r"```json\n(.*?)```", page, re.DOTALL)
+    rows = re.findall(r"^\| (`.*?) \|", page, re.MULTILINE)
+    fields = list(metrics(plan(tmp_path), report(tmp_path), threads=4))
+    assert list(json.loads(example)) == fields
+    assert [name for row in rows for name in re.findall(r"`(\w+)`", row)] == fields
+
+
+def test_records_that_are_grouped_are_not_streamed(tmp_path: Path) -> None:
+    node = (
+        "  - { type: aggregate, name: n, input: customers, config: { cxl: emit n = count(*) } }\n"
+    )
+    grouped = PIPELINE.replace("    input: customers\n", "    input: n\n").replace(
+        "  - type: output\n", node + "  - type: output\n"
+    )
+    text = grouped.replace("config: { cxl", "config: { group_by: [id], cxl")
+    assert execution_mode(plan(tmp_path, text)) == "batch"
+
+
+@pytest.mark.parametrize("given", [None, Path("elsewhere")])
+def test_the_caller_decides_where_metrics_go(tmp_path: Path, given: Path | None) -> None:
+    chosen = spool_directory(plan(tmp_path, metrics_spool_dir=given))
+    assert chosen == (given or tmp_path / "spool")
+
+
+def test_only_the_user_of_the_run_can_read_them(tmp_path: Path) -> None:
+    file = write_metrics(tmp_path / "spool", {"execution_id": "one"})
+    assert stat.S_IMODE(file.stat().st_mode) == 0o600
+
+
+def test_archived_in_the_order_of_the_runs(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    spool, archive = tmp_path / "spool", tmp_path / "archives" / "all.ndjson"
+    compiled = plan(tmp_path)
+    for name, hours in (("b", 1), ("a", 2), ("c", 0)):
+        late = STARTED + timedelta(hours=hours)
+        found = metrics(compiled, report(tmp_path), threads=1)
+        write_metrics(spool, {**found, "execution_id": name, "started_at": late.isoformat()})
+    args = ["--spool-dir", str(spool), "--output-file", str(archive), "--delete-after-collect"]
+    assert main(["metrics", "collect", *args]) == 0
+    assert capsys.readouterr().out == f"Collected 3 file(s) → {archive}\n"
+    lines = archive.read_text().splitlines()
+    assert [json.loads(line)["execution_id"] for line in lines] == ["c", "b", "a"]
+    assert not list(spool.iterdir())
