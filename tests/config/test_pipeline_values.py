@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from clinker.config.formats import CsvReading
+from clinker.config.formats.csv import CsvReading
 from clinker.config.nodes import (
     AggregateNode,
     CombineNode,
@@ -20,7 +20,7 @@ from clinker.config.nodes import (
     StateNode,
     TransformNode,
 )
-from clinker.config.nodes.source import CsvSource, JsonSource
+from clinker.config.nodes.source import SourceConfig
 from clinker.config.reference import Ref
 from clinker.config.template import Token
 from clinker.config.transport import (
@@ -56,7 +56,8 @@ def test_a_small_pipeline_with_all_defaults() -> None:
     assert pipeline.error_handling.max_group_buffer == 100_000
     (node,) = pipeline.nodes
     assert isinstance(node, SourceNode)
-    assert isinstance(node.config, CsvSource)
+    assert node.config.type == "csv"
+    assert isinstance(node.config.options, CsvReading)
     assert node.config.options == CsvReading() or node.config.options.delimiter == ","
     assert node.config.files.on_no_match == "error"
     assert node.config.on_unmapped.mode == "auto_widen"
@@ -261,7 +262,8 @@ def test_rest_source() -> None:
           auth: { scheme: header, name: X-API-Key, value: secret }
         """,
     )
-    assert isinstance(source, JsonSource)
+    assert isinstance(source, SourceConfig)
+    assert source.type == "json"
     assert isinstance(source.transport, RestTransport)
     assert isinstance(source.transport.pagination, CursorPagination)
     assert isinstance(source.transport.auth, HeaderAuth)

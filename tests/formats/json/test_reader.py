@@ -15,15 +15,15 @@ from hypothesis import strategies as st
 
 from clinker.cxl.run.tagged import encode
 from clinker.cxl.values import MAX_INT, MIN_INT, WrittenFloat
+from clinker.formats.common.json_numbers import Spelling, spelling
 from clinker.formats.json import documents as json_documents
 from clinker.formats.json import reader as json_reader
 from clinker.formats.json import records as json_records
 from clinker.formats.json import survey as json_survey
-from clinker.formats.json.numbers import Spelling, spelling
+from clinker.formats.json.dialect import JsonDialect
 from clinker.formats.reading import (
     ArrayPath,
     FormatError,
-    JsonDialect,
     input_file,
     read_split,
     take_inventory,

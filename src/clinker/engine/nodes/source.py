@@ -6,10 +6,10 @@ from dataclasses import replace
 
 from clinker.config.nodes import SourceNode
 from clinker.engine.flow.building import Building
-from clinker.engine.flow.flow import META, POSITION, REJECT, SOURCE, Flow, quoted
+from clinker.engine.flow.flow import META, POSITION, REJECT, SOURCE, WIDENED, Flow, quoted
 from clinker.engine.reading.inputs import SourceInput
 from clinker.engine.reading.scan import local_frame, scan
-from clinker.formats.reading import Inventory, JsonDialect
+from clinker.formats.reading import Inventory
 from clinker.plan.nodes.planned import PlannedSource
 
 _PART_BYTES = 64 * 2**20
@@ -38,7 +38,7 @@ def source(building: Building, planned: PlannedSource, given: SourceInput) -> Fl
     delivered = [c.name for c in given.spec.needed_columns if c.name not in apart]
     columns = {name: planned.row.columns[name] for name in delivered}
     keeps_undeclared = given.spec.undeclared == "keep"
-    has_map = keeps_undeclared and isinstance(given.spec.dialect, JsonDialect)
+    has_map = WIDENED in given.inventory.schema.names
     flow = Flow(
         frame=frame.selectExpr("*", f"{given.number} as {quoted(SOURCE)}"),
         columns=columns,

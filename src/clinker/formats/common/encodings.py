@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import codecs
 from collections.abc import Iterator
-from pathlib import Path
 from typing import BinaryIO
 
 from clinker.formats.common.read_spec import FormatError
@@ -27,14 +26,6 @@ class Block:
 
     raw: bytes
     text: bytes
-
-
-def opened(path: str) -> BinaryIO:
-    """A file to read; FormatError if it cannot be opened."""
-    try:
-        return Path(path).open("rb")
-    except OSError as problem:
-        raise FormatError(f"cannot be read: {problem.strerror}", path) from None
 
 
 def is_utf8(encoding: str) -> bool:

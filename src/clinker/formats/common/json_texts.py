@@ -12,10 +12,10 @@ import pyarrow.compute as pc
 
 from clinker.cxl.types import Kind, Type
 from clinker.cxl.values import WrittenFloat, float_text
+from clinker.formats.common.json_numbers import loads
 from clinker.formats.common.tagged_texts import by_tag, moment_texts, nested_value, text_after_tag
 from clinker.formats.common.texts import column_texts, contains_any, replaced, text_bytes
 from clinker.formats.common.writing import is_tagged
-from clinker.formats.json.numbers import loads
 
 _INDENT = "  "
 _ESCAPED = '["\\\\\\x00-\\x1f]'

@@ -19,7 +19,7 @@ import pyarrow.compute as pc
 
 from clinker.cxl.run.tagged import WRITTEN, encode
 from clinker.cxl.values import MAX_INT, MIN_INT, Value, WrittenFloat
-from clinker.formats.json.numbers import Codes, Mask, Places, is_digit, long_runs
+from clinker.formats.common.json_numbers import Codes, Mask, Places, is_digit, long_runs
 from clinker.frozen import frozen
 
 _QUOTE, _BACKSLASH, _COLON, _POINT, _LF, _MARK = b'"\\:.\n' + WRITTEN.encode()

@@ -17,7 +17,8 @@ import pyarrow.compute as pc
 from pyarrow import csv
 
 from clinker.formats.common.encodings import is_one_byte, is_utf8, read_blocks
-from clinker.formats.common.read_spec import CsvDialect, FormatError
+from clinker.formats.common.read_spec import FormatError
+from clinker.formats.csv.dialect import CsvDialect
 from clinker.formats.csv.splits import RecordScanner
 from clinker.frozen import frozen
 

@@ -11,11 +11,9 @@ import pyarrow as pa
 from clinker.cxl.failure import CATEGORY_TYPE_COERCION
 from clinker.cxl.values import Value
 from clinker.formats.common.coercion import Coerced, Coercion
-from clinker.formats.common.encodings import opened
 from clinker.formats.common.read_spec import (
     WIDENED,
     Column,
-    CsvDialect,
     InputFile,
     Inventory,
     ReadSpec,
@@ -30,7 +28,9 @@ from clinker.formats.common.rejecting import (
     tagged_rows,
 )
 from clinker.formats.csv.cells import CellReader, RaggedRow, Rows
+from clinker.formats.csv.dialect import CsvDialect
 from clinker.formats.csv.splits import Positions
+from clinker.formats.files.local import open_file
 
 _BATCH_RECORDS = 1 << 16
 _SCAN_BYTES = 1 << 16
@@ -45,7 +45,7 @@ def read_split(
     conversion = _Conversion(spec, inventory, reader, split.file)
     skip_first = dialect.has_header and not reader.keeps_positions
     row = split.first_row
-    with opened(split.file.path) as stream:
+    with open_file(split.file.path) as stream:
         chunks = reader.chunks(
             stream, split.start, split.end, split.file.path, skip_first=skip_first
         )
@@ -68,7 +68,7 @@ def read_origins(
     skip_first = dialect.has_header and not reader.keeps_positions
     found: list[pa.StringArray] = []
     first, left = split.first_row, np.asarray(rows)
-    with opened(split.file.path) as stream:
+    with open_file(split.file.path) as stream:
         chunks = reader.chunks(
             stream, split.start, split.end, split.file.path, skip_first=skip_first
         )
@@ -93,7 +93,7 @@ class _Conversion:
         self._schema = inventory.schema
         self._reader = reader
         self._file = file
-        self._header = inventory.layouts[file.index].header
+        self._header: tuple[str, ...] = inventory.layouts[file.index]
         self._places = {name: at for at, name in enumerate(self._header)}
         widened = inventory.undeclared if spec.undeclared == "keep" else ()
         self._widened = widened

@@ -8,10 +8,9 @@ from itertools import pairwise
 
 import numpy as np
 
-from clinker.formats.common.encodings import opened, text_start
+from clinker.formats.common.encodings import text_start
 from clinker.formats.common.read_spec import (
-    CsvDialect,
-    FileLayout,
+    WIDENED,
     FormatError,
     InputFile,
     Inventory,
@@ -22,7 +21,9 @@ from clinker.formats.common.read_spec import (
 from clinker.formats.common.record_sizes import RecordSizes
 from clinker.formats.common.rejecting import missing_columns
 from clinker.formats.csv.cells import CellReader
+from clinker.formats.csv.dialect import CsvDialect
 from clinker.formats.csv.header import Header, by_position, from_header, from_schema, listed
+from clinker.formats.files.local import open_file
 from clinker.frozen import frozen
 
 
@@ -38,9 +39,9 @@ def take_inventory(
     names = dict.fromkeys(name for survey in surveys for name in survey.header.names)
     undeclared = tuple(name for name in names if name not in declared)
     return Inventory(
-        schema=delivered_schema(spec, undeclared),
+        schema=delivered_schema(spec, [f"{WIDENED}.{name}" for name in undeclared]),
         undeclared=undeclared,
-        layouts=tuple(FileLayout(survey.header.names) for survey in surveys),
+        layouts=tuple(survey.header.names for survey in surveys),
         splits=tuple(split for survey in surveys for split in survey.splits),
         task_bytes=split_bytes,
         record_bytes=max((survey.record_bytes for survey in surveys), default=0),
@@ -60,7 +61,7 @@ class _Survey:
 def _survey(file: InputFile, spec: ReadSpec, dialect: CsvDialect, split_bytes: int) -> _Survey:
     reader = CellReader(dialect)
     found = _Surveyor(reader, dialect.has_header, split_bytes)
-    with opened(file.path) as stream:
+    with open_file(file.path) as stream:
         begin = text_start(stream, file.path, dialect.encoding)
         found.look_through(reader.blocks(stream, begin, file.size, file.path), begin)
     if found.is_in_quotes:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from typing import Any
 
 import orjson
@@ -10,10 +9,11 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from clinker.cxl.types import ANY, Kind, Type
+from clinker.formats.common.cell_lines import CellLines
 from clinker.formats.common.json_texts import list_json, tagged_json
 from clinker.formats.common.rendering import held, rendered
 from clinker.formats.common.tagged_texts import by_tag, moment_texts, text_after_tag
-from clinker.formats.common.texts import column_texts, contains_any, replaced
+from clinker.formats.common.texts import column_texts, contains_any
 from clinker.formats.common.writing import (
     WIDENED_COLUMN,
     OutputColumn,
@@ -22,6 +22,7 @@ from clinker.formats.common.writing import (
     WriteSpec,
     is_tagged,
 )
+from clinker.formats.csv.dialect import CsvWriteDialect
 
 
 class CsvRenderer:
@@ -29,12 +30,13 @@ class CsvRenderer:
 
     separator = b""
     closing = b""
+    is_headed = True
 
-    def __init__(self, spec: WriteSpec) -> None:
+    def __init__(self, spec: WriteSpec, dialect: CsvWriteDialect) -> None:
         self._spec = spec
-        self._cells = CsvCells(spec.delimiter)
+        self._cells = CellLines(dialect.delimiter)
         self._widened = _widened_columns(spec)
-        self.opening = self._header().encode() if spec.include_header else b""
+        self.opening = self._header().encode() if dialect.include_header else b""
         self.empty = self.opening
 
     def render(self, batch: pa.RecordBatch) -> Rendered:
@@ -61,42 +63,6 @@ class CsvRenderer:
             )
             for shown, name in self._widened.items()
         ]
-
-
-class CsvCells:
-    """How texts become cells and cells lines, for one delimiter."""
-
-    def __init__(self, delimiter: str) -> None:
-        self._delimiter = delimiter
-        self._special = re.escape(delimiter) + '"\r\n'
-        self._special_bytes = b'"\r\n' + (delimiter.encode() if delimiter.isascii() else b"")
-
-    def quoted(self, texts: pa.StringArray) -> pa.StringArray:
-        """The texts, in quotes where they need them."""
-        if self._delimiter.isascii() and not contains_any(texts, self._special_bytes):
-            return texts
-        return replaced(texts, pc.match_substring_regex(texts, f"[{self._special}]"), _quote)
-
-    def lines(self, cells: list[pa.StringArray], records: int) -> pa.StringArray:
-        """Cells, a null one empty, joined to lines."""
-        if not cells:
-            return pa.array(["\n"] * records, pa.string())
-        *others, last = cells
-        if not others:
-            # A line without any character would be no record to those who read it.
-            last = pc.if_else(pc.equal(pc.fill_null(last, ""), ""), '""', last)
-        last = pc.binary_join_element_wise(
-            last, "", "\n", null_handling="replace", null_replacement=""
-        )
-        if not others:
-            return last
-        return pc.binary_join_element_wise(
-            *others, last, self._delimiter, null_handling="replace", null_replacement=""
-        )
-
-
-def _quote(texts: pa.StringArray) -> pa.StringArray:
-    return pc.binary_join_element_wise('"', pc.replace_substring(texts, '"', '""'), '"', "")
 
 
 def _texts(values: pa.Array, name: str, kind: Type) -> pa.StringArray:

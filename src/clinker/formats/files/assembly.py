@@ -82,7 +82,6 @@ class _SplitFiles:
         self._publication = publication
         self._target = target
         self._form = renderer(spec)
-        self._has_header = spec.format == "csv"
         self._split = split
         self._warn = warn
         self._groups = _Groups(target.path, split, warn) if split.group_key else None
@@ -162,7 +161,7 @@ class _SplitFiles:
 
     def _begin(self) -> PreparedFile:
         self._file = self._prepare()
-        if self._number == 1 or self._split.repeat_header or not self._has_header:
+        if self._number == 1 or self._split.repeat_header or not self._form.is_headed:
             self._file.write(self._form.opening)
         return self._file
 

@@ -12,10 +12,10 @@ import pyarrow.compute as pc
 
 from clinker.cxl.run.tagged import decode
 from clinker.cxl.values import datetime_text, text_of
+from clinker.formats.common.cell_lines import CellLines
 from clinker.formats.common.json_texts import nested_json
 from clinker.formats.common.tagged_texts import by_tag, moment_texts, text_after_tag
 from clinker.formats.common.texts import text_bytes
-from clinker.formats.csv.writer import CsvCells
 from clinker.formats.files.publication import Publication, Target
 from clinker.formats.files.uuid7 import Uuid7Source
 from clinker.frozen import frozen
@@ -161,5 +161,5 @@ def _field_text(tagged: Any) -> str:
 
 
 def _lines(cells: Sequence[pa.StringArray]) -> bytes:
-    form = CsvCells(",")
+    form = CellLines(",")
     return text_bytes(form.lines([form.quoted(texts) for texts in cells], len(cells[0])))

@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from typing import BinaryIO
 
-from clinker.formats.common.read_spec import FormatError, InputFile, JsonDialect, Split
+from clinker.formats.common.json_numbers import MALFORMED, loads
+from clinker.formats.common.read_spec import FormatError, InputFile, Split
 from clinker.formats.common.record_sizes import RecordSizes
-from clinker.formats.json.numbers import MALFORMED, loads
+from clinker.formats.json.dialect import JsonDialect
 from clinker.formats.json.records import (
     Unfolding,
     element_records,

@@ -17,9 +17,9 @@ import pyarrow as pa
 
 from clinker.cxl.types import Kind, Type
 from clinker.cxl.values import MAX_INT, MIN_INT
+from clinker.formats.common.json_numbers import LOADS, MALFORMED, Spelling, spelling
 from clinker.formats.common.read_spec import Column, MemberTypes
 from clinker.formats.json.members import taken_apart
-from clinker.formats.json.numbers import LOADS, MALFORMED, Spelling, spelling
 from clinker.formats.json.records import (
     Record,
     Records,

@@ -13,13 +13,11 @@ import pyarrow as pa
 
 from clinker.cxl.failure import CATEGORY_TYPE_COERCION
 from clinker.formats.common.coercion import Coerced, Coercion
-from clinker.formats.common.encodings import opened
 from clinker.formats.common.read_spec import (
     WIDENED,
     FormatError,
     InputFile,
     Inventory,
-    JsonDialect,
     ReadSpec,
     Split,
 )
@@ -31,6 +29,8 @@ from clinker.formats.common.rejecting import (
     unlike_record,
 )
 from clinker.formats.common.tagging import Unfit, tagged_column
+from clinker.formats.files.local import open_file
+from clinker.formats.json.dialect import JsonDialect, JsonForm
 from clinker.formats.json.fields import LineFields
 from clinker.formats.json.members import Unlike
 from clinker.formats.json.records import (
@@ -77,7 +77,7 @@ def _small_batches(
 ) -> Iterator[pa.RecordBatch]:
     parts = _parts(spec, dialect, inventory, split)
     conversion = _Conversion(spec, inventory, split.file)
-    are_lines = inventory.layouts[split.file.index].form == "ndjson"
+    are_lines = _form(inventory, split) == "ndjson"
     row = split.first_row
     while True:
         with _uncollected():
@@ -123,7 +123,7 @@ def _parts(
     """The records of a split, not too many at a time."""
     columns = spec.converted_columns
     if (
-        inventory.layouts[split.file.index].form == "ndjson"
+        _form(inventory, split) == "ndjson"
         and spec.undeclared == "drop"
         and not (spec.array_paths or dialect.record_path)
         and not any("." in column.name for column in columns)
@@ -163,7 +163,7 @@ def _chosen_records(
     spec: ReadSpec, dialect: JsonDialect, inventory: Inventory, split: Split, places: Sequence[int]
 ) -> Iterator[Record | Unreadable]:
     """The records at some places of a split; of lines that are one each, no others are parsed."""
-    is_lines = inventory.layouts[split.file.index].form == "ndjson"
+    is_lines = _form(inventory, split) == "ndjson"
     if is_lines and not (spec.array_paths or dialect.record_path):
         lines = list(filter(bytes.strip, _bytes_of(split).split(b"\n")))
         chosen = b"\n".join(lines[at] for at in places if at < len(lines))
@@ -185,7 +185,7 @@ def count_records(spec: ReadSpec, dialect: JsonDialect, inventory: Inventory, sp
 def _blocks(
     spec: ReadSpec, dialect: JsonDialect, inventory: Inventory, split: Split
 ) -> Iterator[RecordBlock]:
-    form = inventory.layouts[split.file.index].form
+    form = _form(inventory, split)
     path = split.file.path
     data = _bytes_of(split)
     if form == "ndjson":
@@ -199,8 +199,14 @@ def _blocks(
     return (RecordBlock([record], len(data)) for record in records)
 
 
+def _form(inventory: Inventory, split: Split) -> JsonForm:
+    """How the records of a split are written."""
+    form: JsonForm = inventory.layouts[split.file.index]
+    return form
+
+
 def _bytes_of(split: Split) -> bytes:
-    with opened(split.file.path) as stream:
+    with open_file(split.file.path) as stream:
         stream.seek(split.start)
         return stream.read(split.end - split.start)
 

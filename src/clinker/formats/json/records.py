@@ -10,17 +10,17 @@ from typing import Any, Protocol, TypeAlias
 import orjson
 import pyarrow as pa
 
-from clinker.formats.common.encodings import opened, text_start
+from clinker.formats.common.encodings import text_start
+from clinker.formats.common.json_numbers import LOADS, MALFORMED, dumps, loads, spelling
 from clinker.formats.common.read_spec import (
     ArrayPath,
     FormatError,
-    JsonDialect,
-    JsonForm,
     MemberTypes,
     Split,
 )
+from clinker.formats.files.local import open_file
+from clinker.formats.json.dialect import JsonDialect, JsonForm
 from clinker.formats.json.members import taken_apart, values_of_maps
-from clinker.formats.json.numbers import LOADS, MALFORMED, dumps, loads, spelling
 from clinker.formats.json.scan import element_blocks
 from clinker.frozen import frozen
 
@@ -266,7 +266,7 @@ def malformed_document(
     try:
         orjson.loads(outside)
     except orjson.JSONDecodeError as known:
-        with opened(path) as stream:
+        with open_file(path) as stream:
             place = text_start(stream, path, "utf-8")
         place += len(outside.decode(errors="replace")[: known.pos].encode())
         line, before = _place(path, place if place < begin else place - begin + end)
@@ -277,7 +277,7 @@ def malformed_document(
 def _place(path: str, offset: int) -> tuple[int, int]:
     """The number of the line in which a byte stands, and how many characters are before it."""
     lines, line = 1, b""
-    with opened(path) as stream:
+    with open_file(path) as stream:
         left = offset - text_start(stream, path, "utf-8")
         stream.seek(offset - left)
         while left > 0 and (block := stream.read(min(left, _BLOCK_BYTES))):

@@ -12,7 +12,7 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 import orjson
 
-from clinker.formats.json.numbers import Codes, Mask, Places
+from clinker.formats.common.json_numbers import Codes, Mask, Places
 from clinker.frozen import frozen
 
 _QUOTE, _BACKSLASH, _COMMA, _COLON, _OPENS_ARRAY, _OPENS_OBJECT = b'"\\,:[{'

@@ -9,13 +9,12 @@ from typing import BinaryIO, Protocol
 import numpy as np
 import orjson
 
-from clinker.formats.common.encodings import opened, text_start
+from clinker.formats.common.encodings import text_start
+from clinker.formats.common.json_numbers import LOADS, MALFORMED, spelling
 from clinker.formats.common.read_spec import (
-    FileLayout,
+    WIDENED,
     InputFile,
     Inventory,
-    JsonDialect,
-    JsonForm,
     MemberTypes,
     ReadSpec,
     Split,
@@ -23,9 +22,10 @@ from clinker.formats.common.read_spec import (
 )
 from clinker.formats.common.record_sizes import RecordSizes
 from clinker.formats.common.rejecting import missing_columns
+from clinker.formats.files.local import open_file
+from clinker.formats.json.dialect import JsonDialect, JsonForm
 from clinker.formats.json.documents import ArraySurvey
 from clinker.formats.json.members import MemberGuess
-from clinker.formats.json.numbers import LOADS, MALFORMED, spelling
 from clinker.formats.json.records import (
     Unfolding,
     WholeRecords,
@@ -57,9 +57,9 @@ def take_inventory(
     guesses = _Guesses(spec)
     surveys = [_survey(spec, dialect, file, split_bytes, (keys, guesses)) for file in files]
     return Inventory(
-        schema=delivered_schema(spec, members=guesses.types()),
+        schema=delivered_schema(spec, [WIDENED], guesses.types()),
         undeclared=(),
-        layouts=tuple(FileLayout(form=survey.form) for survey in surveys),
+        layouts=tuple(survey.form for survey in surveys),
         splits=tuple(split for survey in surveys for split in survey.splits),
         task_bytes=split_bytes,
         record_bytes=_largest(surveys),
@@ -150,7 +150,7 @@ def _survey(
     split_bytes: int,
     looking: Sequence[_Looking],
 ) -> _Survey:
-    with opened(file.path) as stream:
+    with open_file(file.path) as stream:
         start = text_start(stream, file.path, "utf-8", _ONLY_UTF8)
         form = detect_form(dialect, _first_lines(stream, start), file.path)
         if form is None:

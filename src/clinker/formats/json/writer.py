@@ -20,6 +20,7 @@ from clinker.formats.common.writing import (
     Widened,
     WriteSpec,
 )
+from clinker.formats.json.dialect import JsonWriteDialect
 
 _INDENT = "  "
 _MAY_NEST = Kind.ARRAY | Kind.MAP
@@ -28,13 +29,18 @@ _MAY_NEST = Kind.ARRAY | Kind.MAP
 class JsonRenderer:
     """Records as objects whose keys are the columns, in their order."""
 
-    def __init__(self, spec: WriteSpec) -> None:
+    is_headed = False
+
+    def __init__(self, spec: WriteSpec, dialect: JsonWriteDialect) -> None:
         self._spec = spec
-        self._null = "null" if spec.preserve_nulls else '""'
+        self._is_pretty = dialect.pretty
+        self._null = "null" if dialect.preserve_nulls else '""'
         self._begin, self._colon, self._comma, self._end = (
-            ("{\n" + _INDENT, ": ", ",\n" + _INDENT, "\n}") if spec.pretty else ("{", ":", ",", "}")
+            ("{\n" + _INDENT, ": ", ",\n" + _INDENT, "\n}")
+            if dialect.pretty
+            else ("{", ":", ",", "}")
         )
-        if spec.json_form == "array":
+        if dialect.form == "array":
             self.opening, self.separator, self.closing = b"[\n", b",\n", b"\n]\n"
             self.empty = b"[]\n"
         else:
@@ -82,7 +88,7 @@ class JsonRenderer:
 
     def _values(self, values: pa.Array, column: OutputColumn) -> pa.StringArray:
         texts = json_texts(values, column.type)
-        if self._spec.pretty and column.type.maybe(_MAY_NEST):
+        if self._is_pretty and column.type.maybe(_MAY_NEST):
             nested = pc.match_substring_regex(texts, r"^[\[{]")
             texts = replaced(texts, nested, lambda texts: map(_pretty, texts.to_pylist()))
         return pc.fill_null(texts, self._null) if texts.null_count else texts
@@ -113,7 +119,7 @@ class JsonRenderer:
         if value is None:
             return self._null
         text = nested_json(value)
-        return _pretty(text) if self._spec.pretty else text
+        return _pretty(text) if self._is_pretty else text
 
 
 def _pretty(text: str) -> str:

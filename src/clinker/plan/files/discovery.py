@@ -563,7 +563,7 @@ def _layout_problems(unit: Unit, ref: LayoutRef, layout: Layout) -> Iterator[Dia
             help=f"write 'format: {wanted}', or use another schema file",
             also=(used_here,),
         )
-    elif wanted == "fixed_width" and layout.format is None:
+    elif unit.node.config.format.needs_layout and layout.format is None:
         for each in layout.all_fields:
             for problem in positions(layout.resolved(each)):
                 trail = (*problem.secondary, used_here, *unit.scope.trail)

@@ -72,9 +72,6 @@ CHECKED_TYPES = {
 }
 """The types that named checks work on; the others take any."""
 
-X12_SECTIONS = ("functional_group", "transaction_set")
-EDI_ELEMENTS = tuple(f"e{n:02}" for n in range(1, 33))
-
 
 @frozen
 class Bound:
@@ -519,7 +516,7 @@ class _Binder:
             at = config.at("sort_order", position)
             self.require_field(unit, key.field, upstream.row, at, "sort_order")
         columns = self._output_columns(unit, node, upstream.row, names, shown)
-        if config.type != "json":
+        if not config.format.holds_maps:
             self._reject_maps(unit, node, [*columns, *metadata_columns(upstream.meta, node)])
         return PlannedOutput(
             unit=unit,
@@ -599,9 +596,7 @@ def _own_sections(node: NodeBase) -> dict[str, Type]:
     found: dict[str, Type] = {}
     if not isinstance(node, SourceNode):
         return found
-    if node.config.type == "x12":
-        for section in X12_SECTIONS:
-            found.update({f"{section}.{e}": STRING.nullable() for e in EDI_ELEMENTS})
+    found.update(node.config.format.own_sections)
     if node.config.envelope:
         for section, declared in node.config.envelope.sections.items():
             for name, type_ in declared.fields.items():
