@@ -57,7 +57,7 @@ def test_workers_and_driver_read_the_same(spark: SparkSession, tmp_path: Path) -
     assert remote.schema.simpleString() == (
         "struct<id:bigint,amount:double,name:string,ok:boolean,day:date,at:timestamp_ntz,"
         "number:string,list:array<string>,$widened.more:string,$pos:bigint,"
-        "$reject:struct<stage:int,inputs:string,origin:string>>"
+        "$reject:struct<site:int,inputs:string,origin:string>>"
     )
     assert remote.toArrow().to_pylist() == local.toArrow().to_pylist() == table.to_pylist()
 
