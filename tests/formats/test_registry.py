@@ -17,6 +17,7 @@ from clinker.engine.session.session import Session
 from tests.engine.whole_runs import Workplace
 
 TESTS = Path(__file__).parents[1]
+TOY = ("formats/toy/__init__.py", "formats/toy/format.py")
 
 PIPELINE = """
     pipeline: { name: lines, concurrency: { chunk_size: 64 } }
@@ -59,13 +60,8 @@ def session_with_toy(session: Session, tmp_path_factory: pytest.TempPathFactory)
     """A session whose workers can import the format."""
     archive = tmp_path_factory.mktemp("toy") / "toy.zip"
     with zipfile.ZipFile(archive, "w") as packed:
-        for module in (
-            "__init__",
-            "formats/__init__",
-            "formats/toy/__init__",
-            "formats/toy/format",
-        ):
-            packed.write(f"{TESTS / module}.py", f"tests/{module}.py")
+        for file in ("__init__.py", "formats/__init__.py", *TOY):
+            packed.write(TESTS / file, f"tests/{file}")
     session.spark.addArtifacts(str(archive), pyfile=True)
     return session
 

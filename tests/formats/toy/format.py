@@ -17,9 +17,9 @@ from clinker.formats.common.read_spec import (
     arrow_type,
     delivered_schema,
 )
-from clinker.formats.common.rejecting import assemble, find_rejections, tagged_maps
-from clinker.formats.common.rendering import held, rendered
-from clinker.formats.common.texts import column_texts
+from clinker.formats.common.rejecting import assemble, find_rejections, tag_maps
+from clinker.formats.common.rendering import join_records, take_column
+from clinker.formats.common.texts import show_column
 from clinker.formats.common.writing import Rendered, WriteSpec
 from clinker.formats.files.local import open_file
 from clinker.formats.format import Format
@@ -95,7 +95,7 @@ def read_split(
         len(lines),
         {column.name: result.values for column, result in coerced},
         find_rejections(coerced, lambda _, rows: [lines[at] for at in rows]),
-        lambda rows: tagged_maps([{LINE: lines[at]} for at in rows]),
+        lambda rows: tag_maps([{LINE: lines[at]} for at in rows]),
     )
 
 
@@ -103,7 +103,7 @@ def read_origins(
     spec: ReadSpec, dialect: ToyDialect, inventory: Inventory, split: Split, rows: Sequence[int]
 ) -> pa.StringArray:
     lines = _lines(dialect, split)
-    return tagged_maps([{LINE: lines[row - split.first_row]} for row in rows])
+    return tag_maps([{LINE: lines[row - split.first_row]} for row in rows])
 
 
 def _lines(dialect: ToyDialect, split: Split) -> list[str]:
@@ -124,11 +124,11 @@ class ToyRenderer:
         self._prefix = dialect.prefix
 
     def render(self, batch: pa.RecordBatch) -> Rendered:
-        texts = [column_texts(held(batch, column)) for column in self._spec.columns]
+        texts = [show_column(take_column(batch, column)) for column in self._spec.columns]
         lines = pc.binary_join_element_wise(
             self._prefix, *texts, "\n", "", null_handling="replace", null_replacement=""
         )
-        return rendered(batch, lines, self.separator, self._spec.split)
+        return join_records(batch, lines, self.separator, self._spec.split)
 
 
 FORMAT = Format(

@@ -7,7 +7,7 @@ import re
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from clinker.formats.common.texts import contains_any, replaced
+from clinker.formats.common.texts import contains_any, replace_where
 
 
 class CellLines:
@@ -22,7 +22,7 @@ class CellLines:
         """The texts, in quotes where they need them."""
         if self._delimiter.isascii() and not contains_any(texts, self._special_bytes):
             return texts
-        return replaced(texts, pc.match_substring_regex(texts, f"[{self._special}]"), _quote)
+        return replace_where(texts, pc.match_substring_regex(texts, f"[{self._special}]"), _quote)
 
     def lines(self, cells: list[pa.StringArray], records: int) -> pa.StringArray:
         """Cells, a null one empty, joined to lines."""

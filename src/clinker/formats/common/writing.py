@@ -96,13 +96,13 @@ class Widened:
 
     def written(self, fields: Iterable[str], taken: Set[str]) -> dict[str, str]:
         """Which of these fields are written, by the names under which they are."""
-        found: dict[str, str] = {}
+        fields_by_name: dict[str, str] = {}
         for each in fields:
             if each not in self.excluded:
                 for name in self.renamed.get(each, (each,)):
                     if name not in taken:
-                        found.setdefault(name, each)
-        return found
+                        fields_by_name.setdefault(name, each)
+        return fields_by_name
 
 
 @frozen(kw_only=True)

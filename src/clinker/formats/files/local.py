@@ -41,7 +41,7 @@ def open_file(path: str) -> BinaryIO:
 
 
 def check_unchanged(file: InputFile) -> None:
-    """FormatError if a file is not the one it was, on the machine where that was found out."""
+    """FormatError if a file is not the one it was, on the machine where it was identified."""
     try:
         now = input_file(file.index, file.path)
     except FormatError:
