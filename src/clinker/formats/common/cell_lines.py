@@ -18,14 +18,14 @@ class CellLines:
         self._special = re.escape(delimiter) + '"\r\n'
         self._special_bytes = b'"\r\n' + (delimiter.encode() if delimiter.isascii() else b"")
 
-    def quoted(self, texts: pa.StringArray) -> pa.StringArray:
-        """The texts, in quotes where they need them."""
+    def quote(self, texts: pa.StringArray) -> pa.StringArray:
+        """Put texts in quotes where they need them."""
         if self._delimiter.isascii() and not contains_any(texts, self._special_bytes):
             return texts
         return replace_where(texts, pc.match_substring_regex(texts, f"[{self._special}]"), _quote)
 
-    def lines(self, cells: list[pa.StringArray], records: int) -> pa.StringArray:
-        """Cells, a null one empty, joined to lines."""
+    def join(self, cells: list[pa.StringArray], records: int) -> pa.StringArray:
+        """Join cells to lines; a null one is empty."""
         if not cells:
             return pa.array(["\n"] * records, pa.string())
         *others, last = cells

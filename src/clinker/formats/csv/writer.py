@@ -42,15 +42,15 @@ class CsvRenderer:
     def render(self, batch: pa.RecordBatch) -> Rendered:
         cells = [self._column(take_column(batch, column), column) for column in self._spec.columns]
         cells += self._widened_cells(batch)
-        return join_records(batch, self._cells.lines(cells, len(batch)), b"", self._spec.split)
+        return join_records(batch, self._cells.join(cells, len(batch)), b"", self._spec.split)
 
     def _header(self) -> str:
         names = [column.name for column in self._spec.columns] + list(self._widened)
-        cells = [self._cells.quoted(pa.array([name], pa.string())) for name in names]
-        return str(self._cells.lines(cells, 1)[0])
+        cells = [self._cells.quote(pa.array([name], pa.string())) for name in names]
+        return str(self._cells.join(cells, 1)[0])
 
     def _column(self, values: pa.Array, column: OutputColumn) -> pa.StringArray:
-        return self._cells.quoted(_show(values, column.name, column.type))
+        return self._cells.quote(_show(values, column.name, column.type))
 
     def _widened_cells(self, batch: pa.RecordBatch) -> list[pa.StringArray]:
         if not self._widened:

@@ -162,4 +162,4 @@ def _show_field(tagged: Any) -> str:
 
 def _join_lines(cells: Sequence[pa.StringArray]) -> bytes:
     form = CellLines(",")
-    return join_bytes(form.lines([form.quoted(texts) for texts in cells], len(cells[0])))
+    return join_bytes(form.join([form.quote(texts) for texts in cells], len(cells[0])))
