@@ -12,11 +12,12 @@ from typing import Any
 
 from clinker.cxl.run.tagged import decode
 from clinker.cxl.types import SCHEMA_TYPES
+from clinker.formats import FORMATS
 from clinker.formats.common import encodings
 from clinker.formats.csv import cells as csv_cells
+from clinker.formats.csv.dialect import CsvDialect
 from clinker.formats.reading import (
     Column,
-    CsvDialect,
     FormatError,
     ReadSpec,
     input_file,
@@ -251,6 +252,7 @@ def _read(case: Case, folder: Path) -> list[dict[str, Any]]:
     spec = ReadSpec(
         source=0,
         source_name="rows",
+        format=FORMATS["csv"],
         dialect=case.dialect,
         columns=tuple(Column(name, SCHEMA_TYPES[type_]) for name, type_ in case.declared.items()),
         needed=case.needed,

@@ -12,10 +12,11 @@ from typing import Any, Literal
 
 from clinker.cxl.run.tagged import decode
 from clinker.cxl.types import ANY
+from clinker.formats import FORMATS
+from clinker.formats.json.dialect import JsonDialect
 from clinker.formats.reading import (
     Column,
     FormatError,
-    JsonDialect,
     ReadSpec,
     input_file,
     read_split,
@@ -287,6 +288,7 @@ def _read(case: Case, folder: Path) -> list[dict[str, Any]]:
     spec = ReadSpec(
         source=0,
         source_name="rows",
+        format=FORMATS["json"],
         dialect=JsonDialect(
             form=case.form if case.told else None, record_path=_RECORD_PATH if is_object else None
         ),

@@ -10,11 +10,18 @@ from pydantic import ValidationError
 import clinker.config  # noqa: F401, defines all models
 from clinker.config import load_pipeline
 from clinker.config.errors import known_keys
+from clinker.config.formats import FORMATS, format_named
 from clinker.config.interpolate import verbatim
 from clinker.config.model import Model
+from clinker.config.nodes.output import output_model
+from clinker.config.nodes.source import source_model
 from clinker.config.tree import plain
 from clinker.config.yaml import parse_yaml
 from clinker.diagnostics import Diagnostic, Source
+
+for _name in FORMATS:
+    source_model(format_named(_name))
+    output_model(format_named(_name))
 
 
 def models(base: type[Model] = Model) -> Iterator[type[Model]]:

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from clinker.config.formats import CsvReading
+from clinker.config.formats.csv import CsvReading
 from clinker.config.nodes import SourceNode
-from clinker.config.nodes.source import CsvSource
 from tests.config.loading import SOURCE, accepted, brief, load
 
 
@@ -24,7 +23,8 @@ def test_a_small_pipeline_with_all_defaults() -> None:
     assert pipeline.error_handling.max_group_buffer == 100_000
     (node,) = pipeline.nodes
     assert isinstance(node, SourceNode)
-    assert isinstance(node.config, CsvSource)
+    assert node.config.type == "csv"
+    assert isinstance(node.config.options, CsvReading)
     assert node.config.options == CsvReading() or node.config.options.delimiter == ","
     assert node.config.files.on_no_match == "error"
     assert node.config.on_unmapped.mode == "auto_widen"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from clinker.config.nodes.source import JsonSource
+from clinker.config.nodes.source import SourceConfig
 from clinker.config.transport import (
     CursorPagination,
     HeaderAuth,
@@ -33,7 +33,8 @@ def test_rest_source() -> None:
           auth: { scheme: header, name: X-API-Key, value: secret }
         """,
     )
-    assert isinstance(source, JsonSource)
+    assert isinstance(source, SourceConfig)
+    assert source.type == "json"
     assert isinstance(source.transport, RestTransport)
     assert isinstance(source.transport.pagination, CursorPagination)
     assert isinstance(source.transport.auth, HeaderAuth)

@@ -33,9 +33,11 @@ from ruamel.yaml import YAML
 from clinker.config import Model, Pipeline
 from clinker.config.error_handling import ErrorHandling
 from clinker.config.errors import models_in
+from clinker.config.formats import FORMATS, format_named
 from clinker.config.load import load_schema_file
 from clinker.config.nodes import NODE_MODELS, CompositionNode, OutputNode, StateNode
-from clinker.config.nodes.source import Envelope
+from clinker.config.nodes.output import output_model
+from clinker.config.nodes.source import Envelope, source_model
 from clinker.config.nodes.transform import CHECKS
 from clinker.config.pipeline import Settings
 from clinker.config.template import NAMING_TOKENS, PATH_TOKENS, Template
@@ -249,11 +251,19 @@ def _rows(table: str) -> Iterator[tuple[str, ...]]:
         yield tuple(cell.strip() for cell in _CELL_BORDER.split(line)[1:-1])
 
 
-_ROOTS = (Pipeline, Settings, *(NODE_MODELS[kind] for kind in _KINDS))
+_FORMATS = [format_named(name) for name in FORMATS]
+_ROOTS = (
+    Pipeline,
+    Settings,
+    *(NODE_MODELS[kind] for kind in _KINDS),
+    *map(source_model, _FORMATS),
+    *map(output_model, _FORMATS),
+)
 _ELSEWHERE = (Envelope, Declaration, Variables, ErrorHandling, CompositionNode, StateNode)
 """Models that other pages describe."""
-_UNSEEN = {"LayoutRef", "PropagateCk", "Definition"}
-"""Models of which users write short forms only, or nothing that has not been told."""
+_UNSEEN = {"LayoutRef", "PropagateCk", "Definition", "SourceConfig", "OutputConfig", "Model"}
+"""Models of which users write short forms only, or nothing that has not been told: what sources,
+outputs and options of all formats have in common."""
 _NODES = {NODE_MODELS[kind].__name__ for kind in _KINDS} - {"TransformNode"}
 """Nodes have the same keys; the table of one of them is for all."""
 

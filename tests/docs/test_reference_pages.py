@@ -31,7 +31,7 @@ from clinker.config.composition import (
     Resource,
     Signature,
 )
-from clinker.config.formats import XmlReading
+from clinker.config.formats.xml import XmlReading
 from clinker.config.model import Model
 from clinker.config.nodes import CompositionNode, SourceNode
 from clinker.config.nodes.source import Envelope, Extract, Section

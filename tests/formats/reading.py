@@ -9,12 +9,13 @@ from typing import Any, Literal
 from clinker.cxl.run.strftime import compile_pattern
 from clinker.cxl.run.tagged import decode
 from clinker.cxl.types import SCHEMA_TYPES, Type
+from clinker.formats import FORMATS
+from clinker.formats.csv.dialect import CsvDialect
+from clinker.formats.json.dialect import JsonDialect
 from clinker.formats.reading import (
     ArrayPath,
     Column,
-    CsvDialect,
     Inventory,
-    JsonDialect,
     ReadSpec,
     input_file,
     read_origins,
@@ -22,6 +23,7 @@ from clinker.formats.reading import (
     take_inventory,
 )
 
+_FORMATS = {CsvDialect: FORMATS["csv"], JsonDialect: FORMATS["json"]}
 Record = dict[str, Any]
 WHOLE = 1 << 30
 
@@ -46,6 +48,7 @@ def spec_of(
     return ReadSpec(
         source=7,
         source_name="orders",
+        format=_FORMATS[type(dialect)],
         dialect=dialect,
         columns=columns(declared, required),
         needed=tuple(declared if needed is None else needed),

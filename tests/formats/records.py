@@ -12,10 +12,13 @@ from clinker.cxl import types
 from clinker.cxl.run.tagged import encode
 from clinker.cxl.types import Kind, Type
 from clinker.cxl.values import Value
+from clinker.formats import FORMATS
 from clinker.formats.common.read_spec import WIDENED
 from clinker.formats.common.rendering import render_all
-from clinker.formats.common.writing import OutputColumn, WriteSpec, is_tagged
+from clinker.formats.common.writing import OutputColumn, Split, Widened, WriteSpec, is_tagged
+from clinker.formats.csv.dialect import CsvWriteDialect
 from clinker.formats.files.assembly import write_document
+from clinker.formats.json.dialect import JsonWriteDialect
 from clinker.formats.renderer import renderer
 
 Columns: TypeAlias = Mapping[str, tuple[Type, Sequence[Value]]]
@@ -30,9 +33,24 @@ _ARROW_TYPES = {
 }
 
 
-def spec(columns: Columns, **options: Any) -> WriteSpec:
-    named = tuple(OutputColumn(name, kind) for name, (kind, _) in columns.items())
-    return WriteSpec(columns=named, **{"format": "csv"} | options)
+_DIALECTS = {"csv": CsvWriteDialect, "json": JsonWriteDialect}
+
+
+def spec(
+    columns: Columns,
+    *,
+    format: str = "csv",
+    widened: Widened | None = None,
+    split: Split | None = None,
+    **dialect: Any,
+) -> WriteSpec:
+    return WriteSpec(
+        format=FORMATS[format],
+        dialect=_DIALECTS[format](**dialect),
+        columns=tuple(OutputColumn(name, kind) for name, (kind, _) in columns.items()),
+        widened=widened,
+        split=split,
+    )
 
 
 def batch(columns: Columns, widened: Sequence[Value] | None = None) -> pa.RecordBatch:

@@ -171,7 +171,7 @@ def _missing_tag(
     place: Node, node: MappingNode, context: dict[str, Any], model: type[BaseModel]
 ) -> Diagnostic:
     key = context["discriminator"].strip("'")
-    choices = {
+    choices = context.get("choices") or {
         choice
         for field in model.model_fields.values()
         for member in models_in(field.annotation)

@@ -7,8 +7,10 @@ from typing import Annotated, Any, Literal, TypeAlias
 
 from pydantic import BeforeValidator, Field, WithJsonSchema
 
+from clinker.config.formats import format_named
+from clinker.config.formats.by_format import FormatName
 from clinker.config.model import Model
-from clinker.config.names import Format, Name, Natural, Positive
+from clinker.config.names import Name, Natural, Positive
 from clinker.diagnostics import Diagnostic
 from clinker.diagnostics.suggest import did_you_mean
 
@@ -123,7 +125,7 @@ class Layout(Model):
     """The fields of a physical file."""
 
     version: NumberOrText | None = None
-    format: Format | None = None
+    format: FormatName | None = None
     encoding: Name | None = None
     defs: dict[str, Definition] = Field(default_factory=dict)
     fields: tuple[LayoutField, ...] | None = Field(
@@ -184,7 +186,7 @@ class Layout(Model):
                     help=f"remove '{name}'",
                 )
         resolved = self.resolved(field)
-        if self.format == "fixed_width":
+        if self.format is not None and format_named(self.format).needs_layout:
             yield from positions(resolved)
 
 

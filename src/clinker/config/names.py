@@ -8,7 +8,6 @@ from pydantic import Field
 
 from clinker.config.model import Model
 
-Format: TypeAlias = Literal["csv", "json", "xml", "fixed_width", "edifact", "x12"]
 FanoutPolicy: TypeAlias = Literal["any", "all", "primary"]
 IfExists: TypeAlias = Literal["error", "overwrite", "unique_suffix"]
 Phase: TypeAlias = Literal["runtime", "init"]

@@ -9,36 +9,25 @@ import pyarrow as pa
 from clinker.formats.common.read_spec import (
     ArrayPath,
     Column,
-    CsvDialect,
-    FileLayout,
     FormatError,
     InputFile,
     Inventory,
-    JsonDialect,
     ReadSpec,
     Split,
-    delivered_schema,
 )
-from clinker.formats.csv import reader as csv_reader
-from clinker.formats.csv import survey as csv_survey
-from clinker.formats.files.unchanged import check_count, check_unchanged, input_file, reading
-from clinker.formats.json import reader as json_reader
-from clinker.formats.json import survey as json_survey
+from clinker.formats.files.local import check_count, check_unchanged, input_file, reading
+from clinker.formats.registry import load_format
 
 __all__ = [
     "ArrayPath",
     "Column",
-    "CsvDialect",
-    "FileLayout",
     "FormatError",
     "InputFile",
     "Inventory",
-    "JsonDialect",
     "ReadSpec",
     "Split",
     "check_unchanged",
     "count_records",
-    "delivered_schema",
     "input_file",
     "read_origins",
     "read_split",
@@ -49,9 +38,8 @@ __all__ = [
 def take_inventory(spec: ReadSpec, files: Sequence[InputFile], split_bytes: int) -> Inventory:
     """Open the files and cut those larger than `split_bytes`; FormatError if one is unreadable."""
     with reading(files):
-        if isinstance(spec.dialect, CsvDialect):
-            return csv_survey.take_inventory(spec, spec.dialect, files, split_bytes)
-        return json_survey.take_inventory(spec, spec.dialect, files, split_bytes)
+        format = load_format(spec.format)
+        return format.take_inventory(spec, spec.dialect, files, split_bytes)
 
 
 def read_split(spec: ReadSpec, inventory: Inventory, split: Split) -> Iterator[pa.RecordBatch]:
@@ -59,9 +47,10 @@ def read_split(spec: ReadSpec, inventory: Inventory, split: Split) -> Iterator[p
 
     FormatError if the file is no longer the one that the inventory was taken of.
     """
+    format = load_format(spec.format)
     records = 0
     with reading([split.file]):
-        for batch in _batches(spec, inventory, split):
+        for batch in format.read_split(spec, spec.dialect, inventory, split):
             records += batch.num_rows
             yield batch
     # A record that is unlike what was guessed is the last one of its split.
@@ -69,27 +58,23 @@ def read_split(spec: ReadSpec, inventory: Inventory, split: Split) -> Iterator[p
         check_count(split, records)
 
 
-def _batches(spec: ReadSpec, inventory: Inventory, split: Split) -> Iterator[pa.RecordBatch]:
-    if isinstance(spec.dialect, CsvDialect):
-        return csv_reader.read_split(spec, spec.dialect, inventory, split)
-    return json_reader.read_split(spec, spec.dialect, inventory, split)
-
-
 def read_origins(
     spec: ReadSpec, inventory: Inventory, split: Split, rows: Sequence[int]
 ) -> pa.StringArray:
-    """What the file holds for some records of a split, as tagged maps: texts of CSV files, values
-    of others. `rows` are the numbers of the records in the file, in order."""
+    """What the file holds for some records of a split, as tagged maps.
+
+    `rows` are the numbers of the records in the file, in order.
+    """
     with reading([split.file]):
-        if isinstance(spec.dialect, CsvDialect):
-            return csv_reader.read_origins(spec, spec.dialect, inventory, split, rows)
-        return json_reader.read_origins(spec, spec.dialect, inventory, split, rows)
+        format = load_format(spec.format)
+        return format.read_origins(spec, spec.dialect, inventory, split, rows)
 
 
 def count_records(spec: ReadSpec, inventory: Inventory, split: Split) -> int:
     """How many records a split has, rejected ones included."""
     if split.records is not None:
         return split.records
-    assert isinstance(spec.dialect, JsonDialect)
+    count = load_format(spec.format).count_records
+    assert count, f"{spec.format} has not counted the records of a split"
     with reading([split.file]):
-        return json_reader.count_records(spec, spec.dialect, inventory, split)
+        return count(spec, spec.dialect, inventory, split)

@@ -1,11 +1,11 @@
-"""The writer for each format."""
+"""What writes the records of an output."""
 
 from __future__ import annotations
 
 from clinker.formats.common.writing import Renderer, WriteSpec
-from clinker.formats.csv.writer import CsvRenderer
-from clinker.formats.json.writer import JsonRenderer
+from clinker.formats.registry import load_format
 
 
 def renderer(spec: WriteSpec) -> Renderer:
-    return CsvRenderer(spec) if spec.format == "csv" else JsonRenderer(spec)
+    """The writer of the format that an output has."""
+    return load_format(spec.format).make_renderer(spec, spec.dialect)

@@ -16,7 +16,9 @@ from clinker.engine.reading.scan import format_error, scan
 from clinker.engine.rejects.sites import Sites
 from clinker.engine.report.facts import identify
 from clinker.engine.session.session import Session
-from clinker.formats.reading import CsvDialect, Inventory, JsonDialect, ReadSpec, read_split
+from clinker.formats.csv.dialect import CsvDialect
+from clinker.formats.json.dialect import JsonDialect
+from clinker.formats.reading import Inventory, ReadSpec, read_split
 from clinker.plan.compile import compile_pipeline
 from clinker.plan.options import Options
 from tests.formats.reading import inventory_of, spec_of

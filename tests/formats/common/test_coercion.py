@@ -17,7 +17,7 @@ from clinker.cxl.run.tagged import decode, encode
 from clinker.cxl.types import SCHEMA_TYPES
 from clinker.cxl.values import WrittenFloat
 from clinker.formats.common.coercion import Coerced, Coercion
-from clinker.formats.common.tagging import tagged
+from clinker.formats.common.tagging import tag
 
 UNFIT = "unfit"
 
@@ -289,9 +289,9 @@ _JSON = st.recursive(
 @given(_JSON)
 @example({"a": "\x1f", "b": 1e22, "c": [1e-7, -0.0]})
 def test_tagged_texts_are_those_of_the_engine(value: Any) -> None:
-    assert tagged(value) == encode(value)
+    assert tag(value) == encode(value)
 
 
 def test_ints_outside_64_bits_are_floats_that_keep_their_digits() -> None:
     value = orjson.loads(b'{"n":[18446744073709551615,"\\u001f"]}')
-    assert tagged(value) == encode({"n": [WrittenFloat("18446744073709551615"), "\x1f"]})
+    assert tag(value) == encode({"n": [WrittenFloat("18446744073709551615"), "\x1f"]})

@@ -15,8 +15,9 @@ from clinker.cxl.run.tagged import encode
 from clinker.formats.common import encodings
 from clinker.formats.csv import cells as csv_cells
 from clinker.formats.csv import reader as csv_reader
+from clinker.formats.csv.dialect import CsvDialect
 from clinker.formats.csv.splits import RecordScanner
-from clinker.formats.reading import CsvDialect, FormatError
+from clinker.formats.reading import FormatError
 from tests.formats.reading import (
     WHOLE,
     inventory_of,

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from clinker.formats.files.split_names import existing_split_files, split_path
+from clinker.formats.files.split_names import find_split_files, split_path
 
 
 @pytest.mark.parametrize(
@@ -32,13 +32,13 @@ def test_a_number_may_be_longer_than_its_width() -> None:
 def test_files_of_an_earlier_run(tmp_path: Path) -> None:
     for name in ("r_0001.csv", "r_0012.csv", "r_12345.csv", "r_00001.csv", "r_x.csv", "r_0001.txt"):
         (tmp_path / name).touch()
-    found = existing_split_files(tmp_path / "r.csv", "{stem}_{seq:04}.{ext}")
+    found = find_split_files(tmp_path / "r.csv", "{stem}_{seq:04}.{ext}")
     assert [file.name for file in found] == ["r_0001.csv", "r_0012.csv", "r_12345.csv"]
-    assert not list(existing_split_files(tmp_path / "none" / "r.csv", "{stem}_{seq:04}.{ext}"))
+    assert not list(find_split_files(tmp_path / "none" / "r.csv", "{stem}_{seq:04}.{ext}"))
 
 
 def test_names_are_taken_literally(tmp_path: Path) -> None:
     for name in ("a[1]*.csv-1", "a1.csv-1"):
         (tmp_path / name).touch()
-    found = list(existing_split_files(tmp_path / "a[1]*.csv", "{stem}.{ext}-{seq}"))
+    found = list(find_split_files(tmp_path / "a[1]*.csv", "{stem}.{ext}-{seq}"))
     assert found == [tmp_path / "a[1]*.csv-1"]

@@ -15,15 +15,15 @@ from hypothesis import strategies as st
 
 from clinker.cxl.run.tagged import encode
 from clinker.cxl.values import MAX_INT, MIN_INT, WrittenFloat
+from clinker.formats.common.json_numbers import Spelling, find_spelling
 from clinker.formats.json import documents as json_documents
 from clinker.formats.json import reader as json_reader
 from clinker.formats.json import records as json_records
 from clinker.formats.json import survey as json_survey
-from clinker.formats.json.numbers import Spelling, spelling
+from clinker.formats.json.dialect import JsonDialect
 from clinker.formats.reading import (
     ArrayPath,
     FormatError,
-    JsonDialect,
     input_file,
     read_split,
     take_inventory,
@@ -647,10 +647,10 @@ def test_records_are_looked_up(
 
 @pytest.mark.parametrize("text", ['"P-0"', '"1234567890123456789012"', '"a-0,b"'])
 def test_what_only_looks_like_an_odd_number_is_read_at_full_speed(text: str) -> None:
-    assert spelling(b'{"a":%s,"b":[1,-5]}' % text.encode()) is Spelling.PLAIN
+    assert find_spelling(b'{"a":%s,"b":[1,-5]}' % text.encode()) is Spelling.PLAIN
 
 
 @pytest.mark.parametrize("text", ["-0", " -0 ", "[-0]", "1234567890123456789012"])
 def test_odd_numbers_are_seen_wherever_they_stand(text: str) -> None:
     for written in (text, f'{{"a":{text}}}', f"[1,{text},2]", f"[1, {text}\n]"):
-        assert spelling(written.encode()) is Spelling.ODD_INTS
+        assert find_spelling(written.encode()) is Spelling.ODD_INTS

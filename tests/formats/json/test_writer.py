@@ -39,18 +39,18 @@ def test_an_array_has_a_line_per_record() -> None:
 
 
 def test_ndjson_ends_with_a_newline() -> None:
-    assert json_text(RECORDS, json_form="ndjson") == '{"a":1,"b":"x"}\n{"a":"","b":""}\n'
+    assert json_text(RECORDS, form="ndjson") == '{"a":1,"b":"x"}\n{"a":"","b":""}\n'
 
 
 def test_preserved_nulls() -> None:
-    assert json_text(RECORDS, json_form="ndjson", preserve_nulls=True) == (
+    assert json_text(RECORDS, form="ndjson", preserve_nulls=True) == (
         '{"a":1,"b":"x"}\n{"a":null,"b":null}\n'
     )
 
 
 def test_no_records() -> None:
     assert json_text({"a": (INT, [])}) == "[]\n"
-    assert json_text({"a": (INT, [])}, json_form="ndjson") == ""
+    assert json_text({"a": (INT, [])}, form="ndjson") == ""
 
 
 def test_pretty() -> None:
@@ -131,7 +131,7 @@ def test_pretty() -> None:
     ],
 )
 def test_values(kind: Type, value: Value, shown: str) -> None:
-    assert json_text({"k": (kind, [value])}, json_form="ndjson") == f'{{"k":{shown}}}\n'
+    assert json_text({"k": (kind, [value])}, form="ndjson") == f'{{"k":{shown}}}\n'
 
 
 def test_kinds_may_change_from_record_to_record() -> None:
@@ -142,7 +142,7 @@ def test_kinds_may_change_from_record_to_record() -> None:
 
 
 def test_keys_are_escaped() -> None:
-    assert json_text({'a"b': (INT, [1])}, json_form="ndjson") == '{"a\\"b":1}\n'
+    assert json_text({'a"b': (INT, [1])}, form="ndjson") == '{"a\\"b":1}\n'
 
 
 WIDENED: list[Value] = [{"x": "foo", "a": 9, "s": 1, "n": None}, None, {"m": {"k": [1.0]}}]
@@ -151,7 +151,7 @@ WIDENED: list[Value] = [{"x": "foo", "a": 9, "s": 1, "n": None}, None, {"m": {"k
 def test_undeclared_fields_follow_the_columns() -> None:
     text = json_text(
         {"a": (INT, [1, 2, 3])},
-        json_form="ndjson",
+        form="ndjson",
         widened=Widened(excluded=frozenset({"s"}), renamed={"m": ("more",)}),
         widened_values=WIDENED,
     )
@@ -220,7 +220,7 @@ def test_columns_are_read_back(rows: list[tuple[str, float]]) -> None:
         "f": (FLOAT, [number for _, number in rows]),
         "l": (array_of(STRING), [[text, text] for text, _ in rows]),
     }
-    read = [json.loads(line) for line in json_text(columns, json_form="ndjson").split("\n")[:-1]]
+    read = [json.loads(line) for line in json_text(columns, form="ndjson").split("\n")[:-1]]
     assert read == [
         {"s": text, "f": number if math.isfinite(number) else None, "l": [text, text]}
         for text, number in rows

@@ -3,26 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import cache
 from typing import Annotated, Literal, TypeAlias
 
 from pydantic import Field
 
-from clinker.config.formats import (
-    CsvWriting,
-    EdifactWriting,
-    FixedWidthWriting,
-    JsonWriting,
-    X12Writing,
-    XmlWriting,
-)
+from clinker.config.formats import format_named
+from clinker.config.formats.base import FormatOptions
+from clinker.config.formats.by_format import ByFormat, format_model
 from clinker.config.layout import LayoutRef, positions
 from clinker.config.model import Model
 from clinker.config.names import FanoutPolicy, IfExists, Name, Natural, Positive, SortKey
 from clinker.config.nodes.base import SingleInputNode
 from clinker.config.template import NamingTemplate, PathTemplate, Template, parse_naming_template
 from clinker.diagnostics import Diagnostic
-
-_NO_SPLIT = {"edifact": "E323", "x12": "E338"}
 
 
 def _default_naming() -> Template:
@@ -93,24 +87,30 @@ class OutputConfig(Model):
     )
     split: Split | None = None
     correlation_fanout_policy: FanoutPolicy | None = None
+    options: Model
+
+    @property
+    def format(self) -> FormatOptions:
+        """The options and traits of its format."""
+        return format_named(self.type)
 
     def check(self) -> Iterator[Diagnostic]:
-        if self.split is not None and self.type in _NO_SPLIT:
+        if self.split is not None and self.format.code_of_split:
             yield self.problem(
-                _NO_SPLIT[self.type],
+                self.format.code_of_split,
                 f"an {self.type} interchange is one file and cannot be split",
                 "split",
                 key=True,
                 help="remove 'split'",
             )
-        if self.type == "fixed_width":
+        if self.format.needs_layout:
             yield from self._check_layout()
 
     def _check_layout(self) -> Iterator[Diagnostic]:
         if self.layout is None:
             yield self.problem(
                 "E023",
-                "a fixed-width output needs the layout of its lines",
+                f"a {self.type.replace('_', '-')} output needs the layout of its lines",
                 help="add 'schema' with a .schema.yaml path or the fields themselves",
             )
         elif self.layout.inline is not None:
@@ -118,40 +118,16 @@ class OutputConfig(Model):
                 yield from positions(self.layout.inline.resolved(field))
 
 
-class CsvOutput(OutputConfig):
-    type: Literal["csv"]
-    options: CsvWriting = Field(default_factory=CsvWriting.model_construct)
+@cache
+def output_model(format: FormatOptions) -> type[OutputConfig]:
+    """The model of outputs of a format."""
+    name = f"{format.title}Output"
+    return format_model(
+        OutputConfig, name, format.name, format.writing, required_for=format.required_to_write
+    )
 
 
-class JsonOutput(OutputConfig):
-    type: Literal["json"]
-    options: JsonWriting = Field(default_factory=JsonWriting.model_construct)
-
-
-class XmlOutput(OutputConfig):
-    type: Literal["xml"]
-    options: XmlWriting = Field(default_factory=XmlWriting.model_construct)
-
-
-class FixedWidthOutput(OutputConfig):
-    type: Literal["fixed_width"]
-    options: FixedWidthWriting = Field(default_factory=FixedWidthWriting.model_construct)
-
-
-class EdifactOutput(OutputConfig):
-    type: Literal["edifact"]
-    options: EdifactWriting = Field(description="the interchange header and more")
-
-
-class X12Output(OutputConfig):
-    type: Literal["x12"]
-    options: X12Writing = Field(description="the interchange and group headers and more")
-
-
-AnyOutput: TypeAlias = Annotated[
-    CsvOutput | JsonOutput | XmlOutput | FixedWidthOutput | EdifactOutput | X12Output,
-    Field(discriminator="type"),
-]
+AnyOutput: TypeAlias = Annotated[OutputConfig, ByFormat(output_model)]
 
 
 class OutputNode(SingleInputNode):

@@ -3,19 +3,16 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from functools import cache
 from typing import Annotated, Literal, TypeAlias
 
 from pydantic import Field
 
 from clinker.config.columns import Column, repeated_columns
-from clinker.config.formats import (
-    CsvReading,
-    EdiReading,
-    FixedWidthReading,
-    JsonReading,
-    XmlReading,
-)
+from clinker.config.formats import FORMATS, format_named
+from clinker.config.formats.base import FormatOptions
+from clinker.config.formats.by_format import ByFormat, format_model
 from clinker.config.layout import LayoutField, LayoutRef, positions
 from clinker.config.model import Model
 from clinker.config.names import Name, Positive, SortKey
@@ -104,8 +101,6 @@ class Extract(Model):
 
 
 _EXTRACTS = ("xml_path", "json_pointer", "segment")
-_EXTRACT_OF = {"xml": "xml_path", "json": "json_pointer", "edifact": "segment", "x12": "segment"}
-_HEADER_SEGMENT = {"edifact": "UNB", "x12": "ISA"}
 
 
 class Section(Model):
@@ -148,6 +143,12 @@ class SourceConfig(Model):
     envelope: Envelope | None = None
     format_schema: LayoutRef | None = Field(default=None, description="the physical layout")
     schema_overrides: tuple[LayoutField, ...] = ()
+    options: Model
+
+    @property
+    def format(self) -> FormatOptions:
+        """The options and traits of its format."""
+        return format_named(self.type)
 
     @property
     def schema_columns(self) -> tuple[Column, ...]:
@@ -159,8 +160,8 @@ class SourceConfig(Model):
         yield from self._check_sizes()
         yield from self._check_layout()
         yield from self._check_envelope()
-        if self.has("array_paths") and self.type not in ("json", "xml"):
-            yield self._without_effect("array_paths", "json and xml sources")
+        if self.has("array_paths") and not self.format.unfolds_arrays:
+            yield self._without_effect("array_paths", _named(lambda format: format.unfolds_arrays))
 
     def _check_matchers(self) -> Iterator[Diagnostic]:
         given = [m for m in MATCHERS if getattr(self, m) is not None]
@@ -193,12 +194,13 @@ class SourceConfig(Model):
                 key=True,
                 help=f"remove '{matcher}', or remove 'transport' to read files",
             )
-        if self.type not in ("json", "xml"):
+        if not self.format.comes_over_rest:
+            usable = _named(lambda format: format.comes_over_rest)
             yield self.problem(
                 "E220",
                 f"a REST source cannot read {self.type}",
                 "type",
-                help="use json or xml",
+                help=f"use {_listed(usable, 'or')}",
             )
 
     def _check_sizes(self) -> Iterator[Diagnostic]:
@@ -212,12 +214,12 @@ class SourceConfig(Model):
 
     def _check_layout(self) -> Iterator[Diagnostic]:
         layout = self.format_schema
-        if self.type != "fixed_width":
+        if not self.format.needs_layout:
             return
         if layout is None:
             yield self.problem(
                 "E023",
-                "a fixed-width source needs the layout of its lines",
+                f"a {self.type.replace('_', '-')} source needs the layout of its lines",
                 help="add 'format_schema' with a .schema.yaml path or the fields themselves",
             )
         elif layout.inline is not None:
@@ -235,9 +237,11 @@ class SourceConfig(Model):
     def _check_envelope(self) -> Iterator[Diagnostic]:
         if self.envelope is None:
             return
-        allowed = _EXTRACT_OF.get(self.type)
+        allowed = self.format.extract_rule
         if allowed is None:
-            yield self._without_effect("envelope", "xml, json, edifact and x12 sources")
+            with_rule = _named(lambda format: format.extract_rule is not None)
+            with_rule.sort(key=lambda name: _EXTRACTS.index(format_named(name).extract_rule or ""))
+            yield self._without_effect("envelope", with_rule)
             return
         for section in self.envelope.sections.values():
             extract = section.extract
@@ -250,7 +254,7 @@ class SourceConfig(Model):
                         key=True,
                         help=f"use '{allowed}'",
                     )
-            segment = _HEADER_SEGMENT.get(self.type)
+            segment = self.format.header_segment
             if allowed == "segment" and extract.segment not in (None, segment):
                 yield extract.problem(
                     "E022",
@@ -259,51 +263,34 @@ class SourceConfig(Model):
                     help=f"write '{segment}'",
                 )
 
-    def _without_effect(self, key: str, where: str) -> Diagnostic:
+    def _without_effect(self, key: str, formats: list[str]) -> Diagnostic:
         return self.problem(
             "W013",
             f"'{key}' has no effect on a {self.type} source",
             key,
             key=True,
-            help=f"it is for {where}; remove it",
+            help=f"it is for {_listed(formats, 'and')} sources; remove it",
             warning=True,
         )
 
 
-class CsvSource(SourceConfig):
-    type: Literal["csv"]
-    options: CsvReading = Field(default_factory=CsvReading.model_construct)
+def _named(has_trait: Callable[[FormatOptions], bool]) -> list[str]:
+    """The names of all formats that have a trait."""
+    return [name for name in FORMATS if has_trait(format_named(name))]
 
 
-class JsonSource(SourceConfig):
-    type: Literal["json"]
-    options: JsonReading = Field(default_factory=JsonReading.model_construct)
+def _listed(names: list[str], last: str) -> str:
+    *others, final = names
+    return f"{', '.join(others)} {last} {final}"
 
 
-class XmlSource(SourceConfig):
-    type: Literal["xml"]
-    options: XmlReading = Field(default_factory=XmlReading.model_construct)
+@cache
+def source_model(format: FormatOptions) -> type[SourceConfig]:
+    """The model of sources of a format."""
+    return format_model(SourceConfig, f"{format.title}Source", format.name, format.reading)
 
 
-class FixedWidthSource(SourceConfig):
-    type: Literal["fixed_width"]
-    options: FixedWidthReading = Field(default_factory=FixedWidthReading.model_construct)
-
-
-class EdifactSource(SourceConfig):
-    type: Literal["edifact"]
-    options: EdiReading = Field(default_factory=EdiReading.model_construct)
-
-
-class X12Source(SourceConfig):
-    type: Literal["x12"]
-    options: EdiReading = Field(default_factory=EdiReading.model_construct)
-
-
-AnySource: TypeAlias = Annotated[
-    CsvSource | JsonSource | XmlSource | FixedWidthSource | EdifactSource | X12Source,
-    Field(discriminator="type"),
-]
+AnySource: TypeAlias = Annotated[SourceConfig, ByFormat(source_model)]
 
 
 class SourceNode(NodeBase):

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from clinker.config.names import SortKey
-from clinker.config.nodes.output import CsvOutput, JsonOutput, OutputConfig
+from clinker.config.nodes.output import OutputConfig
 from clinker.cxl.types import ANY, STRING, Type
 from clinker.engine.flow import hidden as kinds
 from clinker.engine.flow.building import Building, field_sql
@@ -14,8 +14,8 @@ from clinker.engine.flow.flow import POSITION, REJECT, SOURCE, Flow
 from clinker.engine.flow.frame import Frame
 from clinker.engine.flow.ordering import sort_keys
 from clinker.engine.rejects.reject_texts import reject_text_sql
-from clinker.engine.report.facts import Exit, RunError
 from clinker.engine.writing.destinations import is_per_file
+from clinker.formats import FORMATS, format_named
 from clinker.formats.common.writing import OutputColumn, Split, Widened, WriteSpec
 from clinker.frozen import frozen
 from clinker.plan.graph.graph import Unit
@@ -75,13 +75,20 @@ def written(building: Building, planned: PlannedOutput, flow: Flow) -> Written:
         texts |= {name: ordered.text(name) for name in (SOURCE, POSITION)}
     if ordered.has_rejects:
         texts[REJECT] = reject_text_sql(ordered)
+    format = format_named(config.type)
     return Written(
         unit=planned.unit,
         frame=ordered.selected(texts),
-        spec=_spec(config, tuple(columns), widened, split),
+        spec=WriteSpec(
+            format=FORMATS[config.type],
+            dialect=format.write_dialect(config),
+            columns=tuple(columns),
+            widened=widened,
+            split=split,
+        ),
         is_small=flow.is_small,
         per_file=per_file,
-        keys_from_records=widened is not None and config.type == "csv",
+        keys_from_records=widened is not None and format.names_columns_first,
     )
 
 
@@ -125,33 +132,3 @@ def _split(config: OutputConfig, columns: Mapping[str, Type]) -> Split | None:
         repeat_header=split.repeat_header,
         oversize_group=split.oversize_group,
     )
-
-
-def _spec(
-    config: OutputConfig,
-    columns: tuple[OutputColumn, ...],
-    widened: Widened | None,
-    split: Split | None,
-) -> WriteSpec:
-    match config:
-        case CsvOutput():
-            return WriteSpec(
-                format="csv",
-                columns=columns,
-                widened=widened,
-                split=split,
-                delimiter=config.options.delimiter,
-                include_header=config.include_header,
-                preserve_nulls=config.preserve_nulls,
-            )
-        case JsonOutput():
-            return WriteSpec(
-                format="json",
-                columns=columns,
-                widened=widened,
-                split=split,
-                json_form=config.options.format,
-                pretty=config.options.pretty,
-                preserve_nulls=config.preserve_nulls,
-            )
-    raise RunError(f"writing {config.type} files is not supported yet", Exit.CONFIGURATION)

@@ -10,25 +10,22 @@ from typing import TYPE_CHECKING
 
 import pyarrow as pa
 
-from clinker.config.formats import CsvReading, JsonReading
 from clinker.config.nodes import SourceNode
-from clinker.config.nodes.source import CsvSource, JsonSource, SourceConfig
+from clinker.config.nodes.source import SourceConfig
 from clinker.engine.reading.scan import scan
 from clinker.engine.rejects.sites import Demand, Site, Sites
 from clinker.engine.report.facts import Exit, Identity, RunError
-from clinker.formats.common.read_spec import REJECT
+from clinker.formats import FORMATS, format_named
+from clinker.formats.common.read_spec import REJECT, WIDENED
 from clinker.formats.reading import (
     ArrayPath,
     Column,
-    CsvDialect,
     FormatError,
     InputFile,
     Inventory,
-    JsonDialect,
     ReadSpec,
     check_unchanged,
     count_records,
-    delivered_schema,
     input_file,
     read_split,
     take_inventory,
@@ -99,7 +96,7 @@ class SourceInput:
     @property
     def has_undeclared_map(self) -> bool:
         """Whether undeclared fields come as a map, not as a column each."""
-        return isinstance(self.spec.dialect, JsonDialect)
+        return WIDENED in self.inventory.schema.names
 
     def open(self, session: Session) -> DataFrame:
         """Its records: those read here if they are few, else read by the engine's workers."""
@@ -124,9 +121,7 @@ class SourceInput:
     def whole(self) -> SourceInput:
         """The same, but with all arrays whole."""
         spec = replace(self.spec, members={})
-        schema = delivered_schema(spec, self.inventory.undeclared)
-        inventory = replace(self.inventory, schema=schema, members={})
-        return replace(self, spec=spec, inventory=inventory)
+        return replace(self, spec=spec, inventory=self.inventory.with_whole_arrays(spec))
 
     def _batches(self) -> Iterator[pa.RecordBatch]:
         left = self.sample
@@ -207,7 +202,8 @@ def _spec(plan: Plan, unit: Unit, config: SourceConfig, site: int, whole: bool) 
     return ReadSpec(
         source=site,
         source_name=unit.name,
-        dialect=_dialect(config),
+        format=FORMATS[config.type],
+        dialect=format_named(config.type).read_dialect(config),
         columns=tuple(Column(c.name, c.type, c.required) for c in config.schema_columns),
         needed=every if whole else required.for_results,
         checked=required.to_reject,
@@ -227,24 +223,10 @@ def _spec(plan: Plan, unit: Unit, config: SourceConfig, site: int, whole: bool) 
 
 def _has_plain_records(config: SourceConfig) -> bool:
     """Whether an array in a record is one in the file as well."""
-    return isinstance(config, JsonSource) and not config.array_paths
+    return format_named(config.type).has_arrays and not config.array_paths
 
 
 def _keeps_dead_letters(plan: Plan, source: str) -> bool:
     """Whether rejected records are written, instead of ending the run; late ones always are."""
     may_be_late = any(source in names for names in plan.event_times.time_windows.values())
     return may_be_late or plan.pipeline.error_handling.strategy != "fail_fast"
-
-
-def _dialect(config: SourceConfig) -> CsvDialect | JsonDialect:
-    match config:
-        case CsvSource(options=CsvReading() as options):
-            return CsvDialect(
-                delimiter=options.delimiter,
-                quote_char=options.quote_char,
-                has_header=options.has_header,
-                encoding=options.encoding,
-            )
-        case JsonSource(options=JsonReading() as options):
-            return JsonDialect(form=options.format, record_path=options.record_path)
-    raise RunError(f"reading {config.type} files is not supported yet", Exit.CONFIGURATION)

@@ -21,12 +21,12 @@ from clinker.engine.rejects.places import ROW_MASK
 from clinker.formats.common.coercion import Coercion
 from clinker.formats.reading import (
     Column,
-    CsvDialect,
     FormatError,
     ReadSpec,
     Split,
     read_origins,
 )
+from clinker.formats.registry import load_format
 from clinker.frozen import frozen
 
 Numbers = npt.NDArray[np.int64]
@@ -119,7 +119,7 @@ def typed_fields(
 
 def _coerced(values: Sequence[Value], column: Column, spec: ReadSpec) -> list[Value]:
     coercion = Coercion(column.type, spec.date_formats)
-    if isinstance(spec.dialect, CsvDialect):
+    if load_format(spec.format).has_texts:
         coerced = coercion.column_from_text(pa.array(values, pa.string()))
     else:
         coerced = coercion.column_from_values(values)

@@ -7,9 +7,8 @@ from collections.abc import Iterator
 from clinker.config.nodes import OutputNode, SourceNode
 from clinker.config.transport import RestTransport
 from clinker.engine.report.facts import Exit, RunError
+from clinker.formats import FORMATS
 from clinker.plan.compile import Plan
-
-_FORMATS = ("csv", "json")
 
 
 def check_supported(plan: Plan) -> None:
@@ -28,7 +27,7 @@ def unsupported(plan: Plan) -> Iterator[str]:
     for unit in plan.graph:
         node = unit.node
         match node:
-            case SourceNode() | OutputNode() if node.config.type not in _FORMATS:
+            case SourceNode() | OutputNode() if node.config.type not in FORMATS:
                 yield f"'{unit.name}' is a {node.config.type} {unit.kind}"
             case SourceNode() if isinstance(node.config.transport, RestTransport):
                 yield f"'{unit.name}' reads from a web service"

@@ -24,9 +24,9 @@ from clinker.cxl.run import strftime
 from clinker.cxl.run.tagged import encode
 from clinker.cxl.types import NUMERIC, Kind, Type
 from clinker.cxl.values import MAX_INT, MIN_INT, WrittenFloat
+from clinker.formats.common.json_numbers import MALFORMED, dumps, loads
 from clinker.formats.common.read_spec import arrow_type
-from clinker.formats.common.tagging import Unfit, tagged, tagged_column, tagged_lists
-from clinker.formats.json.numbers import MALFORMED, dumps, loads
+from clinker.formats.common.tagging import Unfit, tag, tag_column, tag_lists
 from clinker.frozen import frozen
 
 Mask = npt.NDArray[np.bool_]
@@ -72,19 +72,19 @@ class Coercion:
             case Kind.STRING:
                 return Coerced(cells)
             case Kind.INT:
-                return self._by_cast(_without_empty(cells), _PLAIN_INT)
+                return self._by_cast(_null_empty(cells), _PLAIN_INT)
             case Kind.FLOAT:
-                return self._by_cast(_without_empty(cells), _PLAIN_FLOAT)
+                return self._by_cast(_null_empty(cells), _PLAIN_FLOAT)
             case Kind.DATE if self._date_patterns[0].text == _ISO_DATE:
-                return self._by_cast(_without_empty(cells), _PLAIN_DATE)
+                return self._by_cast(_null_empty(cells), _PLAIN_DATE)
             case Kind.DATETIME if not any(p.gives_datetime for p in self._patterns):
-                return self._by_cast(_without_empty(cells), _PLAIN_DATETIME)
+                return self._by_cast(_null_empty(cells), _PLAIN_DATETIME)
             case NUMERIC.kinds:
-                return self._numbers(_without_empty(cells))
+                return self._numbers(_null_empty(cells))
             case Kind.BOOL | Kind.DATE | Kind.DATETIME | Kind.ARRAY | Kind.MAP:
-                return self._by_distinct(_without_empty(cells))
+                return self._by_distinct(_null_empty(cells))
             case _:
-                texts = _without_empty(cells)
+                texts = _null_empty(cells)
                 return Coerced(pc.binary_join_element_wise('"', texts, ""))
 
     def _by_cast(self, texts: pa.Array, plain: _Plain) -> Coerced:
@@ -138,8 +138,8 @@ class Coercion:
 
     def _at_once(self, values: Sequence[Any], kinds: set[type]) -> Coerced:
         """Tagged texts as one column, all else one by one."""
-        if self._hold is tagged:
-            return Coerced(tagged_column(values))
+        if self._hold is tag:
+            return Coerced(tag_column(values))
         if self._kinds not in _NESTED:
             return self._one_by_one(values)
         kind, convert = _NESTED[self._kinds]
@@ -171,25 +171,25 @@ class Coercion:
         """
         match self._kinds:
             case Kind.STRING:
-                return json_text
+                return to_json_text
             case Kind.INT:
-                return _unless_empty(_int)
+                return _null_if_empty(_to_int)
             case Kind.FLOAT:
-                return _unless_empty(_float)
+                return _null_if_empty(_to_float)
             case Kind.BOOL:
-                return _unless_empty(_bool)
+                return _null_if_empty(_to_bool)
             case Kind.DATE:
-                return _unless_empty(partial(_moment, self._parse_date))
+                return _null_if_empty(partial(_to_moment, self._parse_date))
             case Kind.DATETIME:
-                return _unless_empty(partial(_moment, self._parse_datetime))
+                return _null_if_empty(partial(_to_moment, self._parse_datetime))
             case NUMERIC.kinds:
-                return _unless_empty(_number)
+                return _null_if_empty(_to_number)
             case Kind.ARRAY:
-                return _unless_empty(_array)
+                return _null_if_empty(_to_array)
             case Kind.MAP:
-                return _unless_empty(_map)
+                return _null_if_empty(_to_map)
             case _:
-                return tagged
+                return tag
 
     @property
     def _date_patterns(self) -> Sequence[strftime.Pattern]:
@@ -219,8 +219,8 @@ _AS_THEY_ARE: dict[Kind, set[type]] = {
     Kind.BOOL: {bool},
 }
 _NESTED: dict[Kind, tuple[type, Callable[[Sequence[Any]], pa.Array]]] = {
-    Kind.ARRAY: (list, tagged_lists),
-    Kind.MAP: (dict, tagged_column),
+    Kind.ARRAY: (list, tag_lists),
+    Kind.MAP: (dict, tag_column),
 }
 _READ_FROM_TEXT = {Kind.INT, Kind.FLOAT, Kind.BOOL, Kind.DATE, Kind.DATETIME, NUMERIC.kinds}
 
@@ -234,7 +234,7 @@ def _fits(values: Sequence[Any], kinds: set[type]) -> bool:
 # Columns of text
 
 
-def _without_empty(cells: pa.Array) -> pa.Array:
+def _null_empty(cells: pa.Array) -> pa.Array:
     """Empty cells are null in all columns that are not of strings."""
     lengths = pc.binary_length(cells)
     shortest = pc.min(lengths).as_py()
@@ -253,7 +253,7 @@ class _Plain:
     def odd_ones(self, texts: pa.Array) -> Iterator[Mask | None]:
         """Where texts are written in another way, None if nowhere; a quick look comes first."""
         if self.characters:
-            yield _with_others(texts, self.characters)
+            yield _mark_others(texts, self.characters)
         is_plain = pc.match_substring_regex(texts, self.pattern)
         odd = ~np.asarray(is_plain.fill_null(True))
         yield odd if odd.any() else None
@@ -291,7 +291,7 @@ def _cast(texts: pa.Array, target: pa.DataType) -> pa.Array | None:
         return None
 
 
-def _with_others(texts: pa.Array, characters: bytes) -> Mask | None:
+def _mark_others(texts: pa.Array, characters: bytes) -> Mask | None:
     """Where a text has other characters than these, None if nowhere: a look at its bytes."""
     _, offsets, data = texts.buffers()
     if data is None or not len(texts):
@@ -302,9 +302,9 @@ def _with_others(texts: pa.Array, characters: bytes) -> Mask | None:
     others = np.flatnonzero(is_other[np.frombuffer(data, np.uint8)[bounds[0] : bounds[-1]]])
     if not len(others):
         return None
-    found = np.zeros(len(texts), np.bool_)
-    found[np.searchsorted(bounds, bounds[0] + others, side="right") - 1] = True
-    return found
+    is_odd = np.zeros(len(texts), np.bool_)
+    is_odd[np.searchsorted(bounds, bounds[0] + others, side="right") - 1] = True
+    return is_odd
 
 
 # Years below 1000 and numbers of 19 digits need a closer look. Arrow also reads hexadecimal
@@ -325,17 +325,17 @@ _PLAIN_DATETIME = _Plain(
 # Single values
 
 
-def _unless_empty(hold: Callable[[Any], Any]) -> Callable[[Any], Any]:
+def _null_if_empty(hold: Callable[[Any], Any]) -> Callable[[Any], Any]:
     """An empty text is null in all columns that are not of strings."""
     return lambda value: None if value == "" else hold(value)
 
 
-def json_text(value: Any) -> str:
+def to_json_text(value: Any) -> str:
     """A text as it is, all else as JSON."""
     return value if isinstance(value, str) else dumps(value).decode()
 
 
-def _int(value: Any) -> int:
+def _to_int(value: Any) -> int:
     match value:
         case bool():
             return int(value)
@@ -352,7 +352,7 @@ def _int(value: Any) -> int:
     return number
 
 
-def _float(value: Any) -> float:
+def _to_float(value: Any) -> float:
     match value:
         case WrittenFloat():
             number: float | None = float(value) if math.isfinite(value) else None
@@ -367,7 +367,7 @@ def _float(value: Any) -> float:
     return number
 
 
-def _number(value: Any) -> str | None:
+def _to_number(value: Any) -> str | None:
     """The tagged text of a number; an int stays one."""
     match value:
         case bool():
@@ -375,15 +375,15 @@ def _number(value: Any) -> str | None:
         case int() if MIN_INT <= value <= MAX_INT:
             return encode(value)
         case int() | float():
-            return encode(_float(value))
+            return encode(_to_float(value))
         case str():
             number = try_int(value)
-            return encode(_float(value) if number is None else number)
+            return encode(_to_float(value) if number is None else number)
         case _:
             raise Unfit
 
 
-def _bool(value: Any) -> bool:
+def _to_bool(value: Any) -> bool:
     match value:
         case int():
             return value != 0
@@ -393,23 +393,23 @@ def _bool(value: Any) -> bool:
             raise Unfit
 
 
-def _moment(parse: Callable[[str], dt.date | None], value: Any) -> dt.date:
+def _to_moment(parse: Callable[[str], dt.date | None], value: Any) -> dt.date:
     moment = parse(value) if isinstance(value, str) else None
     if moment is None:
         raise Unfit
     return moment
 
 
-def _array(value: Any) -> list[str | None]:
-    return [tagged(item) for item in _nested(value, list)]
+def _to_array(value: Any) -> list[str | None]:
+    return [tag(item) for item in _to_nested(value, list)]
 
 
-def _map(value: Any) -> str | None:
-    return tagged(_nested(value, dict))
+def _to_map(value: Any) -> str | None:
+    return tag(_to_nested(value, dict))
 
 
-def _nested(value: Any, kind: type) -> Any:
-    """An array or a map, which CSV cells and JSON strings hold as JSON text."""
+def _to_nested(value: Any, kind: type) -> Any:
+    """An array or a map, which a text holds as JSON."""
     if isinstance(value, str):
         try:
             value = loads(value.encode())

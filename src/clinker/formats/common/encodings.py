@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import codecs
 from collections.abc import Iterator
-from pathlib import Path
 from typing import BinaryIO
 
 from clinker.formats.common.read_spec import FormatError
@@ -29,14 +28,6 @@ class Block:
     text: bytes
 
 
-def opened(path: str) -> BinaryIO:
-    """A file to read; FormatError if it cannot be opened."""
-    try:
-        return Path(path).open("rb")
-    except OSError as problem:
-        raise FormatError(f"cannot be read: {problem.strerror}", path) from None
-
-
 def is_utf8(encoding: str) -> bool:
     """Whether text in this encoding is UTF-8 as it stands."""
     return codecs.lookup(encoding).name in ("utf-8", "utf-8-sig", "ascii")
@@ -48,7 +39,7 @@ def is_one_byte(encoding: str) -> bool:
     return len(characters) == 256 and characters[:128].encode() == bytes(range(128))
 
 
-def text_start(stream: BinaryIO, path: str, encoding: str, help: str | None = None) -> int:
+def find_text_start(stream: BinaryIO, path: str, encoding: str, help: str | None = None) -> int:
     """Where the text of a file begins: behind the byte order mark of UTF-8.
 
     FormatError with `help` if the mark is one of another encoding.
@@ -76,7 +67,7 @@ def read_blocks(
     stays = is_utf8(encoding)
     decoder = codecs.getincrementaldecoder(encoding.removesuffix("-sig"))()
     within_character = False
-    mark = _mark_left_by(encoding) if start == 0 else ""
+    mark = _find_mark(encoding) if start == 0 else ""
     stream.seek(start)
     while start < end and (raw := stream.read(min(BLOCK_BYTES, end - start))):
         text = raw
@@ -98,7 +89,7 @@ def read_blocks(
         yield Block(raw, text)
 
 
-def _mark_left_by(encoding: str) -> str:
+def _find_mark(encoding: str) -> str:
     """The byte order mark that may begin a file, unless its decoder takes it away by itself."""
     return "" if "".encode(encoding) else "\ufeff"
 
@@ -108,9 +99,9 @@ def _undecodable(
 ) -> FormatError:
     # The decoder puts what was left of the block before in front.
     offset = start - (len(problem.object) - len(raw)) + problem.start
-    found = problem.object[problem.start]
+    byte = problem.object[problem.start]
     return FormatError(
-        f"byte {offset} (0x{found:02X}) is not {encoding.upper()}",
+        f"byte {offset} (0x{byte:02X}) is not {encoding.upper()}",
         path,
         "set the file's 'encoding' in the source's options, for example 'encoding: latin-1'",
     )

@@ -12,10 +12,10 @@ import pyarrow.compute as pc
 
 from clinker.cxl.types import Kind, Type
 from clinker.cxl.values import WrittenFloat, float_text
-from clinker.formats.common.tagged_texts import by_tag, moment_texts, nested_value, text_after_tag
-from clinker.formats.common.texts import column_texts, contains_any, replaced, text_bytes
+from clinker.formats.common.json_numbers import loads
+from clinker.formats.common.tagged_texts import convert_by_tag, drop_tag, show_moments, untag
+from clinker.formats.common.texts import contains_any, join_bytes, replace_where, show_column
 from clinker.formats.common.writing import is_tagged
-from clinker.formats.json.numbers import loads
 
 _INDENT = "  "
 _ESCAPED = '["\\\\\\x00-\\x1f]'
@@ -25,23 +25,23 @@ _ODD_NUMBER = r"^-?([0-9]{16,}\.|0\.0000|[NI])"
 """Tagged floats that may need an exponent, or have no form in JSON."""
 
 
-def json_texts(values: pa.Array, kind: Type) -> pa.StringArray:
+def write_json(values: pa.Array, kind: Type) -> pa.StringArray:
     """The JSON of each value; null stays null."""
     if is_tagged(kind):
-        return _tagged_json(values)
+        return _write_tagged_column(values)
     if kind.only(Kind.ARRAY):
-        return list_json(values, kind.element_type)
+        return write_lists(values, kind.element_type)
     if kind.only(Kind.STRING):
-        return _quoted(escaped(values))
+        return _quote(escape(values))
     if kind.only(Kind.FLOAT):
-        return _float_json(values)
+        return _write_floats(values)
     if kind.only(Kind.DATE | Kind.DATETIME):
-        return _quoted(column_texts(values))
-    return column_texts(values)
+        return _quote(show_column(values))
+    return show_column(values)
 
 
-def list_json(values: pa.ListArray, element: Type) -> pa.StringArray:
-    elements = pc.fill_null(json_texts(values.flatten(), element), "null")
+def write_lists(values: pa.ListArray, element: Type) -> pa.StringArray:
+    elements = pc.fill_null(write_json(values.flatten(), element), "null")
     lengths = np.asarray(pc.fill_null(pc.list_value_length(values), 0))
     offsets = np.concatenate(([0], np.cumsum(lengths))).astype(np.int32)
     joined = pc.binary_join(pa.ListArray.from_arrays(pa.array(offsets), elements), ",")
@@ -51,15 +51,15 @@ def list_json(values: pa.ListArray, element: Type) -> pa.StringArray:
     return pc.if_else(values.is_valid(), texts, pa.scalar(None, pa.string()))
 
 
-def escaped(texts: pa.StringArray) -> pa.StringArray:
+def escape(texts: pa.StringArray) -> pa.StringArray:
     """What stands between the quotes of a JSON string."""
-    data = text_bytes(texts)
+    data = join_bytes(texts)
     if b'"' not in data and b"\\" not in data and not _has_control_character(data):
         return texts
-    return replaced(texts, pc.match_substring_regex(texts, _ESCAPED), _escape_each)
+    return replace_where(texts, pc.match_substring_regex(texts, _ESCAPED), _escape_each)
 
 
-def json_float_text(number: float) -> str:
+def write_float(number: float) -> str:
     """Shortest digits, always with a point or an exponent; what JSON cannot say is null.
 
     A number that keeps the text it has in a file has that.
@@ -76,42 +76,42 @@ def json_float_text(number: float) -> str:
     return float_text(number)
 
 
-def tagged_json(text: str) -> str:
+def write_tagged(text: str) -> str:
     """The JSON of a tagged array or map."""
-    return nested_json(orjson.loads(text))
+    return write_nested(orjson.loads(text))
 
 
-def nested_json(tagged: Any) -> str:
+def write_nested(tagged: Any) -> str:
     """The JSON of what a tagged array or map holds at some place."""
-    return orjson.dumps(nested_value(tagged, _float_fragment)).decode()
+    return orjson.dumps(untag(tagged, _write_fragment)).decode()
 
 
-def indented(text: str, margin: str) -> str:
+def indent(text: str, margin: str) -> str:
     """JSON with every element on a line of its own; `margin` is where it stands itself."""
-    return _indented(loads(text.encode()), margin)
+    return _indent(loads(text.encode()), margin)
 
 
-def _indented(value: Any, margin: str) -> str:
+def _indent(value: Any, margin: str) -> str:
     inner = margin + _INDENT
     match value:
         case list() if value:
-            items = [_indented(item, inner) for item in value]
+            items = [_indent(item, inner) for item in value]
             opening, closing = "[", "]"
         case dict() if value:
             items = [
-                f"{orjson.dumps(key).decode()}: {_indented(item, inner)}"
+                f"{orjson.dumps(key).decode()}: {_indent(item, inner)}"
                 for key, item in value.items()
             ]
             opening, closing = "{", "}"
         case float():
-            return json_float_text(value)
+            return write_float(value)
         case _:
             return orjson.dumps(value).decode()
     return f"{opening}\n{inner}" + f",\n{inner}".join(items) + f"\n{margin}{closing}"
 
 
-def _float_fragment(number: float) -> Any:
-    return orjson.Fragment(json_float_text(number))
+def _write_fragment(number: float) -> Any:
+    return orjson.Fragment(write_float(number))
 
 
 def _has_control_character(data: bytes) -> bool:
@@ -122,11 +122,11 @@ def _escape_each(texts: pa.StringArray) -> list[str]:
     return [orjson.dumps(text)[1:-1].decode() for text in texts.to_pylist()]
 
 
-def _quoted(texts: pa.StringArray) -> pa.StringArray:
+def _quote(texts: pa.StringArray) -> pa.StringArray:
     return pc.binary_join_element_wise('"', texts, '"', "")
 
 
-def _float_json(values: pa.Array) -> pa.StringArray:
+def _write_floats(values: pa.Array) -> pa.StringArray:
     texts = pc.cast(values, pa.string())
     point = pc.if_else(pc.match_substring(texts, "."), "", ".0")
     texts = pc.binary_join_element_wise(texts, point, "")
@@ -135,24 +135,24 @@ def _float_json(values: pa.Array) -> pa.StringArray:
     if contains_any(texts, b"en"):
         odd = pc.or_(odd, pc.match_substring_regex(texts, "[en]"))
     numbers = pc.filter(values, odd)
-    return replaced(texts, odd, lambda _: map(json_float_text, numbers.to_pylist()))
+    return replace_where(texts, odd, lambda _: map(write_float, numbers.to_pylist()))
 
 
-def _tagged_json(tagged: pa.StringArray) -> pa.StringArray:
-    return by_tag(
+def _write_tagged_column(tagged: pa.StringArray) -> pa.StringArray:
+    return convert_by_tag(
         tagged,
         {
-            b'"': lambda texts: _quoted(escaped(text_after_tag(texts))),
-            b"@": lambda texts: _quoted(moment_texts(texts)),
-            b"-0123456789NI": _number_json,
-            b"#": text_after_tag,
-            b"[{": lambda texts: pa.array(map(tagged_json, texts.to_pylist()), pa.string()),
+            b'"': lambda texts: _quote(escape(drop_tag(texts))),
+            b"@": lambda texts: _quote(show_moments(texts)),
+            b"-0123456789NI": _write_numbers,
+            b"#": drop_tag,
+            b"[{": lambda texts: pa.array(map(write_tagged, texts.to_pylist()), pa.string()),
         },
     )
 
 
-def _number_json(texts: pa.StringArray) -> pa.StringArray:
+def _write_numbers(texts: pa.StringArray) -> pa.StringArray:
     odd = pc.match_substring_regex(texts, _ODD_NUMBER)
-    return replaced(
-        texts, odd, lambda odd: [json_float_text(float(text)) for text in odd.to_pylist()]
+    return replace_where(
+        texts, odd, lambda odd: [write_float(float(text)) for text in odd.to_pylist()]
     )

@@ -1,11 +1,11 @@
-"""What a reader is told and what it finds out: plain values that travel to every worker."""
+"""What is to be read, and the inventory of what is there: values that travel to every worker."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import field
+from collections.abc import Mapping, Sequence
+from dataclasses import field, replace
 from functools import cache
-from typing import Literal, TypeAlias
+from typing import Any, Literal, TypeAlias
 
 import pyarrow as pa
 
@@ -19,14 +19,13 @@ POSITION = "$pos"
 REJECT = "$reject"
 """The column that says why a record is rejected; null while it is not."""
 WIDENED = "$widened"
-"""The column of undeclared fields, a tagged map; of CSV files a column each, `$widened.<name>`."""
+"""The column of undeclared fields, a tagged map; some formats have `$widened.<name>` for each."""
 FILE_SHIFT = 40
 """A record's position is its file's index shifted by this, plus its number in the file."""
 
 REJECT_TYPE = pa.struct([("site", pa.int32()), ("inputs", pa.string()), ("origin", pa.string())])
 MemberTypes: TypeAlias = Mapping[str, Type]
 """The types of members of maps, by their keys."""
-JsonForm: TypeAlias = Literal["array", "ndjson", "object"]
 
 
 class FormatError(Exception):
@@ -64,27 +63,9 @@ def _type_name(kinds: Kind) -> str:
     return next(n for n, t in SCHEMA_TYPES.items() if t.without_null().kinds == kinds)
 
 
-@frozen(kw_only=True)
-class CsvDialect:
-    """How records are written in a CSV file."""
-
-    delimiter: str = ","
-    quote_char: str = '"'
-    has_header: bool = True
-    encoding: str = "utf-8"
-
-
-@frozen(kw_only=True)
-class JsonDialect:
-    """Where the records are in a JSON file; without a form, the content tells."""
-
-    form: JsonForm | None = None
-    record_path: str | None = None
-
-
 @frozen
 class ArrayPath:
-    """An array inside JSON records that is unfolded into records or joined into a text."""
+    """An array inside records that is unfolded into records or joined into a text."""
 
     path: str
     mode: Literal["explode", "join"] = "explode"
@@ -98,7 +79,10 @@ class ReadSpec:
     source: int
     """The position of the source among the sites, for its rejects."""
     source_name: str
-    dialect: CsvDialect | JsonDialect
+    format: str
+    """The module of the format, which workers import."""
+    dialect: Any
+    """How the files are written: a value of the format's own class."""
     columns: tuple[Column, ...]
     needed: tuple[str, ...]
     """The declared columns to deliver."""
@@ -160,24 +144,16 @@ class Split:
         return self.end - self.start
 
 
-@frozen
-class FileLayout:
-    """What opening a file told about it."""
-
-    header: tuple[str, ...] = ()
-    form: JsonForm | None = None
-
-
 @frozen(kw_only=True)
 class Inventory:
-    """What opening the files of a source told."""
+    """What there is in the files of a source."""
 
     schema: pa.Schema
     """The columns of every delivered batch."""
     undeclared: tuple[str, ...]
-    """Names of undeclared columns, in the order in which the files have them; CSV only."""
-    layouts: tuple[FileLayout, ...]
-    """One for each file, by its index."""
+    """Names of undeclared columns that have a column each, in the order of the files."""
+    layouts: tuple[Any, ...]
+    """What the format needs to know of each file, by its index: values of its own."""
     splits: tuple[Split, ...]
     """In the order of files and records."""
     task_bytes: int
@@ -188,6 +164,15 @@ class Inventory:
     members: Mapping[str, MemberTypes] = field(default_factory=dict)
     """The arrays that are taken apart."""
     warnings: tuple[str, ...] = field(default=())
+
+    def with_whole_arrays(self, spec: ReadSpec) -> Inventory:
+        """The same, but no array is taken apart."""
+        types = {column.name: arrow_type(column.type) for column in spec.columns}
+        fields = [
+            pa.field(each.name, types[each.name]) if each.name in self.members else each
+            for each in self.schema
+        ]
+        return replace(self, schema=pa.schema(fields), members={})
 
 
 def arrow_type(of: Type) -> pa.DataType:
@@ -214,21 +199,15 @@ def member_struct(types: MemberTypes) -> pa.StructType:
 
 
 def delivered_schema(
-    spec: ReadSpec,
-    undeclared: tuple[str, ...] = (),
-    members: Mapping[str, MemberTypes] | None = None,
+    spec: ReadSpec, widened: Sequence[str], members: Mapping[str, MemberTypes] | None = None
 ) -> pa.Schema:
-    """The columns of the batches that a source delivers, some of them arrays taken apart."""
+    """The columns of the batches that a source delivers, some of them arrays taken apart.
+
+    `widened` are the hidden columns that carry undeclared fields if they are kept.
+    """
     parts = {name: pa.list_(member_struct(types)) for name, types in (members or {}).items()}
     fields = [pa.field(c.name, parts.get(c.name, arrow_type(c.type))) for c in spec.needed_columns]
     if spec.undeclared == "keep":
-        fields += [pa.field(name, pa.string()) for name in widened_names(spec, undeclared)]
+        fields += [pa.field(name, pa.string()) for name in widened]
     fields += [pa.field(POSITION, pa.int64()), pa.field(REJECT, REJECT_TYPE)]
     return pa.schema(fields)
-
-
-def widened_names(spec: ReadSpec, undeclared: tuple[str, ...]) -> tuple[str, ...]:
-    """The hidden columns that carry what the schema does not declare."""
-    if isinstance(spec.dialect, JsonDialect):
-        return (WIDENED,)
-    return tuple(f"{WIDENED}.{name}" for name in undeclared)

@@ -14,10 +14,10 @@ import pyarrow.compute as pc
 from clinker.cxl.failure import Category, shown
 from clinker.cxl.run.tagged import encode
 from clinker.cxl.values import Value
-from clinker.formats.common.coercion import Coerced, json_text
-from clinker.formats.common.json_texts import escaped
+from clinker.formats.common.coercion import Coerced, to_json_text
+from clinker.formats.common.json_texts import escape
 from clinker.formats.common.read_spec import POSITION, REJECT, REJECT_TYPE, Column, ReadSpec
-from clinker.formats.common.texts import text_bytes
+from clinker.formats.common.texts import join_bytes
 from clinker.frozen import frozen
 
 
@@ -61,7 +61,7 @@ def missing_value(column: Column) -> Rejection:
     )
 
 
-def missing_columns(source: str, names: Sequence[str]) -> str:
+def describe_missing(source: str, names: Sequence[str]) -> str:
     """The warning about declared columns that the files of a source do not have."""
     listed = ", ".join(f"'{name}'" for name in names)
     what = "columns" if len(names) > 1 else "column"
@@ -76,21 +76,22 @@ def find_rejections(
 
     `raw` tells what the file holds for a column in some of the records.
     """
-    found: dict[int, Rejection] = {}
+    rejections: dict[int, Rejection] = {}
     for column, coerced in columns:
         unfit = coerced.unfit
         if unfit is not None:
             blame = cache(partial(unfit_value, column))
-            rows = [at for at in np.flatnonzero(unfit).tolist() if at not in found]
-            found.update(zip(rows, map(blame, map(json_text, raw(column, rows))), strict=True))
+            rows = [at for at in np.flatnonzero(unfit).tolist() if at not in rejections]
+            texts = map(to_json_text, raw(column, rows))
+            rejections.update(zip(rows, map(blame, texts), strict=True))
         if column.required and coerced.values.null_count:
             missing = np.asarray(coerced.values.is_null())
             if unfit is not None:
                 missing = missing & ~unfit
             nothing = missing_value(column)
             for at in np.flatnonzero(missing).tolist():
-                found.setdefault(at, nothing)
-    return found
+                rejections.setdefault(at, nothing)
+    return rejections
 
 
 def assemble(
@@ -117,10 +118,10 @@ def assemble(
     return pa.record_batch([delivered[name] for name in schema.names], schema=schema)
 
 
-def unlike_record(spec: ReadSpec, schema: pa.Schema, position: int) -> pa.RecordBatch:
+def mark_unlike(spec: ReadSpec, schema: pa.Schema, position: int) -> pa.RecordBatch:
     """The one record that tells that others at this place do not fit the guessed types."""
-    told = {"site": spec.site_of_unlike, "inputs": "[]", "origin": None}
-    values = {POSITION: pa.array([position]), REJECT: pa.array([told], REJECT_TYPE)}
+    reject = {"site": spec.site_of_unlike, "inputs": "[]", "origin": None}
+    values = {POSITION: pa.array([position]), REJECT: pa.array([reject], REJECT_TYPE)}
     nothing = {field.name: pa.nulls(1, field.type) for field in schema}
     return pa.record_batch({**nothing, **values}, schema=schema)
 
@@ -151,25 +152,25 @@ def _spread(texts: pa.StringArray, count: int, rows: Sequence[int]) -> pa.String
     lengths[np.asarray(rows) + 1] = pc.binary_length(texts)
     offsets = np.cumsum(lengths, dtype=np.int32)
     return pa.StringArray.from_buffers(
-        count, pa.py_buffer(offsets), pa.py_buffer(text_bytes(texts))
+        count, pa.py_buffer(offsets), pa.py_buffer(join_bytes(texts))
     )
 
 
-def tagged_maps(records: Sequence[Mapping[str, Value]]) -> pa.StringArray:
+def tag_maps(records: Sequence[Mapping[str, Value]]) -> pa.StringArray:
     """Records as tagged maps."""
     return pa.array((encode(dict(record)) for record in records), pa.string())
 
 
-def tagged_rows(rows: pa.Table) -> pa.StringArray:
+def tag_rows(rows: pa.Table) -> pa.StringArray:
     """Rows of texts as tagged maps."""
     pieces: list[str | pa.StringArray] = []
     before = "{"
     for name, column in zip(rows.column_names, rows.columns, strict=True):
         key = orjson.dumps(name).decode()
-        pieces += (f'{before}{key}:"\\"', escaped(column.combine_chunks()))
+        pieces += (f'{before}{key}:"\\"', escape(column.combine_chunks()))
         before = '",'
     maps = pc.binary_join_element_wise(*pieces, '"}', "")
     has_nulls = any(column.null_count for column in rows.columns)
-    if has_nulls or b"\\u00" in text_bytes(maps):  # control characters have their own form
-        return tagged_maps(rows.to_pylist())
+    if has_nulls or b"\\u00" in join_bytes(maps):  # control characters have their own form
+        return tag_maps(rows.to_pylist())
     return maps

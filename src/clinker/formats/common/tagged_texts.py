@@ -12,81 +12,81 @@ import pyarrow.compute as pc
 
 from clinker.cxl.run.tagged import MOMENT, STRING, WRITTEN, decode, encode
 from clinker.cxl.values import WrittenFloat, unwritten
-from clinker.formats.common.texts import first_bytes, replaced
+from clinker.formats.common.texts import replace_where, take_first_bytes
 
 Convert: TypeAlias = Callable[[pa.StringArray], pa.StringArray]
 
 _LONG_FRACTION = re.compile(r"(\.[0-9]{3})000$")
 
 
-def by_tag(tagged: pa.StringArray, conversions: Mapping[bytes, Convert]) -> pa.StringArray:
-    """Each text converted by what is given for its first character, if anything is."""
-    tags = first_bytes(tagged)
+def convert_by_tag(tagged: pa.StringArray, conversions: Mapping[bytes, Convert]) -> pa.StringArray:
+    """Convert each text by what its first character asks for, if there is such a conversion."""
+    tags = take_first_bytes(tagged)
     present = set(np.unique(tags).tolist()) - {0}
     texts = tagged
     for characters, convert in conversions.items():
         if not present & set(characters):
             continue
         if present <= set(characters):
-            return _without_nulls(tagged, convert)
+            return _convert_but_nulls(tagged, convert)
         where = pa.array(np.isin(tags, np.frombuffer(characters, np.uint8)))
         texts = pc.replace_with_mask(texts, where, convert(pc.filter(tagged, where)))
     return texts
 
 
-def _without_nulls(tagged: pa.StringArray, convert: Convert) -> pa.StringArray:
+def _convert_but_nulls(tagged: pa.StringArray, convert: Convert) -> pa.StringArray:
     if not tagged.null_count:
         return convert(tagged)
     where = tagged.is_valid()
     return pc.replace_with_mask(tagged, where, convert(pc.filter(tagged, where)))
 
 
-def text_after_tag(texts: pa.StringArray) -> pa.StringArray:
+def drop_tag(texts: pa.StringArray) -> pa.StringArray:
     return pc.utf8_slice_codeunits(texts, 1)
 
 
-def moment_texts(texts: pa.StringArray) -> pa.StringArray:
+def show_moments(texts: pa.StringArray) -> pa.StringArray:
     """Dates and datetimes; a fraction of whole milliseconds has three digits."""
-    return pc.replace_substring_regex(text_after_tag(texts), _LONG_FRACTION.pattern, r"\1")
+    return pc.replace_substring_regex(drop_tag(texts), _LONG_FRACTION.pattern, r"\1")
 
 
-def canonical(tagged: pa.StringArray) -> pa.StringArray:
+def forget_spelling(tagged: pa.StringArray) -> pa.StringArray:
     """The same values, numbers without the text that a file has for them."""
-    return by_tag(
+    return convert_by_tag(
         tagged,
         {
-            WRITTEN.encode(): _canonical_each,
-            b"[{": lambda texts: replaced(
-                texts, pc.match_substring(texts, f'"{WRITTEN}'), _canonical_each
+            WRITTEN.encode(): _forget_each,
+            b"[{": lambda texts: replace_where(
+                texts, pc.match_substring(texts, f'"{WRITTEN}'), _forget_each
             ),
         },
     )
 
 
-def _canonical_each(texts: pa.StringArray) -> pa.StringArray:
+def _forget_each(texts: pa.StringArray) -> pa.StringArray:
     values = map(decode, texts.to_pylist())
-    return pa.array((encode(_computed(value)) for value in values), pa.string())
+    return pa.array((encode(_forget(value)) for value in values), pa.string())
 
 
-def _computed(value: Any) -> Any:
+def _forget(value: Any) -> Any:
     match value:
         case list():
-            return [_computed(item) for item in value]
+            return [_forget(item) for item in value]
         case dict():
-            return {key: _computed(item) for key, item in value.items()}
+            return {key: _forget(item) for key, item in value.items()}
         case _:
             return unwritten(value)
 
 
-def nested_value(node: Any, from_float: Callable[[float], Any]) -> Any:
+def untag(node: Any, from_float: Callable[[float], Any]) -> Any:
     """What the parsed JSON of a tagged array or map stands for, dates as texts."""
     match node:
         case str():
             return _leaf(node, from_float)
         case list():
-            return [nested_value(item, from_float) for item in node]
+            return [untag(item, from_float) for item in node]
         case dict():
-            return {key: nested_value(item, from_float) for key, item in node.items()}
+            return {key: untag(item, from_float) for key, item in node.items()}
         case _:
             return node
 

@@ -19,7 +19,7 @@ import pyarrow.compute as pc
 
 from clinker.cxl.run.tagged import WRITTEN, encode
 from clinker.cxl.values import MAX_INT, MIN_INT, Value, WrittenFloat
-from clinker.formats.json.numbers import Codes, Mask, Places, is_digit, long_runs
+from clinker.formats.common.json_numbers import Codes, Mask, Places, find_long_runs, is_digit
 from clinker.frozen import frozen
 
 _QUOTE, _BACKSLASH, _COLON, _POINT, _LF, _MARK = b'"\\:.\n' + WRITTEN.encode()
@@ -39,7 +39,7 @@ class Unfit(Exception):
 # Single values
 
 
-def tagged(value: Any) -> str | None:
+def tag(value: Any) -> str | None:
     """The tagged text of a value as JSON has it.
 
     An int outside 64 bits is a float. Unfit if it is nested too deeply to be written again.
@@ -65,51 +65,51 @@ def _with_floats(value: Any) -> Value:
 # Columns
 
 
-def tagged_column(values: Sequence[Any]) -> pa.StringArray:
+def tag_column(values: Sequence[Any]) -> pa.StringArray:
     """The tagged text of each value; Unfit if one is nested too deeply."""
     kinds = set(map(type, values))
     if kinds <= {str, type(None)}:
         return pc.binary_join_element_wise('"', pa.array(values, pa.string()), "")
     if kinds <= {dict, list}:
-        return _tagged_nested(values)
+        return _tag_nested(values)
     nested = [type(value) in (dict, list) for value in values]
     texts = [
-        None if is_nested or value is None else tagged(value)
+        None if is_nested or value is None else tag(value)
         for value, is_nested in zip(values, nested, strict=True)
     ]
     return pc.replace_with_mask(
         pa.array(texts, pa.string()),
         pa.array(nested, pa.bool_()),
-        _tagged_nested(list(compress(values, nested))),
+        _tag_nested(list(compress(values, nested))),
     )
 
 
-def tagged_lists(values: Sequence[list[Any] | None]) -> pa.ListArray:
+def tag_lists(values: Sequence[list[Any] | None]) -> pa.ListArray:
     """Arrays of tagged texts; Unfit if a value is nested too deeply."""
     arrays = [value or () for value in values]
-    items = tagged_column(list(chain.from_iterable(arrays)))
+    items = tag_column(list(chain.from_iterable(arrays)))
     lengths = np.fromiter(map(len, arrays), np.int32, len(arrays))
     offsets = pa.array(np.append(0, np.cumsum(lengths)).astype(np.int32))
     missing = pa.array([value is None for value in values], pa.bool_())
     return pa.ListArray.from_arrays(offsets, items, mask=missing)
 
 
-def _tagged_nested(values: Sequence[Any]) -> pa.StringArray:
+def _tag_nested(values: Sequence[Any]) -> pa.StringArray:
     """The tagged texts of arrays and maps."""
     try:
         json = _Json.of(values)
     except orjson.JSONEncodeError:  # one of them is nested too deeply, or almost
-        return pa.array([tagged(value) for value in values], pa.string())
+        return pa.array([tag(value) for value in values], pa.string())
     is_odd = np.zeros(len(values), np.bool_)
     is_odd[np.searchsorted(json.ends, json.odd_places(), side="right")] = True
     texts = json.tagged()
     if not is_odd.any():
         return texts
-    one_by_one = pa.array([tagged(value) for value in compress(values, is_odd)], pa.string())
+    one_by_one = pa.array([tag(value) for value in compress(values, is_odd)], pa.string())
     return pc.replace_with_mask(texts, pa.array(is_odd), one_by_one)
 
 
-def _marked(value: Any) -> Any:
+def _mark_number(value: Any) -> Any:
     """The JSON of a number that keeps its text."""
     if isinstance(value, WrittenFloat):
         return orjson.Fragment(WRITTEN + value.text)
@@ -130,7 +130,7 @@ class _Json:
     def of(cls, values: Sequence[Any]) -> _Json:
         separated = [_END] * (2 * len(values))
         separated[::2] = values
-        codes = np.frombuffer(orjson.dumps(separated, _marked), np.uint8)
+        codes = np.frombuffer(orjson.dumps(separated, _mark_number), np.uint8)
         separators = np.flatnonzero(codes == _LF)
         kept = np.ones(len(codes), np.bool_)
         kept[0] = False
@@ -146,11 +146,12 @@ class _Json:
         opening, closing = self.quotes[::2], self.quotes[1::2]
         texts = opening[codes[closing + 1] != _COLON]
         points = self._outside_texts(np.flatnonzero(codes == _POINT))
-        starts, stops = _end_of_number(codes, points, -1), _end_of_number(codes, points, 1)
+        starts = _find_end_of_number(codes, points, -1)
+        stops = _find_end_of_number(codes, points, 1)
         plain = codes[starts - 1] != _MARK
         marks = self._marks
         floats = np.sort(np.concatenate((starts[plain], marks)))
-        stops = np.concatenate((stops[plain], _end_of_number(codes, marks, 1)))
+        stops = np.concatenate((stops[plain], _find_end_of_number(codes, marks, 1)))
         places = np.concatenate((texts, texts, floats, stops + 1))
         added = np.full(len(places), _QUOTE, np.uint8)
         added[len(texts) : 2 * len(texts)] = _BACKSLASH
@@ -169,9 +170,9 @@ class _Json:
         codes = self.codes
         digits = is_digit(codes)
         exponents = np.flatnonzero(digits[:-1] & (codes[1:] == _EXPONENT))
-        places = np.concatenate((exponents, long_runs(digits, _LONG_INT)))
+        places = np.concatenate((exponents, find_long_runs(digits, _LONG_INT)))
         numbers = self._outside_texts(places)
-        numbers = numbers[codes[_end_of_number(codes, numbers, -1) - 1] != _MARK]
+        numbers = numbers[codes[_find_end_of_number(codes, numbers, -1) - 1] != _MARK]
         slashes = np.flatnonzero(codes == _BACKSLASH)
         return np.concatenate((numbers, slashes[codes[slashes + 1] == _UNICODE]))
 
@@ -187,17 +188,17 @@ class _Json:
 
 def _is_quote(codes: Codes) -> Mask:
     """Where a quote begins or ends a text."""
-    found: Mask = codes == _QUOTE
+    is_quote: Mask = codes == _QUOTE
     slashes = np.flatnonzero(codes == _BACKSLASH)
     if len(slashes):
         numbers = np.arange(len(slashes))
         first_in_row = np.diff(slashes, prepend=-2) > 1
         before_in_row = numbers - np.maximum.accumulate(np.where(first_in_row, numbers, 0))
-        found[slashes[before_in_row % 2 == 0] + 1] = False
-    return found
+        is_quote[slashes[before_in_row % 2 == 0] + 1] = False
+    return is_quote
 
 
-def _end_of_number(codes: Codes, points: Places, step: int) -> Places:
+def _find_end_of_number(codes: Codes, points: Places, step: int) -> Places:
     """Where the numbers at these places have their last character in one direction."""
     places = points
     while True:

@@ -1,4 +1,4 @@
-"""Columns as texts: what the cells of a CSV file show.
+"""Columns as texts, as cells show them.
 
 Whole columns are converted at once. Only values that Arrow shows in another way than we do (floats
 with an exponent, tagged arrays) are taken out, converted one by one and put back.
@@ -22,26 +22,26 @@ _MILLISECONDS = len("2024-01-15T10:30:00.250")
 _MICROS_PER_SECOND = 1_000_000
 
 
-def column_texts(values: pa.Array) -> pa.StringArray:
+def show_column(values: pa.Array) -> pa.StringArray:
     """The texts of a column of a native type other than arrays; null stays null."""
     if pa.types.is_string(values.type):
         return values
     if pa.types.is_floating(values.type):
-        return float_texts(values)
+        return show_floats(values)
     if pa.types.is_timestamp(values.type):
-        return datetime_texts(values)
+        return show_datetimes(values)
     return pc.cast(values, pa.string())
 
 
-def float_texts(values: pa.Array) -> pa.StringArray:
+def show_floats(values: pa.Array) -> pa.StringArray:
     texts = pc.cast(values, pa.string())
     if not contains_any(texts, b"en"):
         return texts
     odd = pc.match_substring_regex(texts, _NOT_PLAIN_FLOAT)
-    return replaced(texts, odd, lambda _: map(float_text, pc.filter(values, odd).to_pylist()))
+    return replace_where(texts, odd, lambda _: map(float_text, pc.filter(values, odd).to_pylist()))
 
 
-def datetime_texts(values: pa.Array) -> pa.StringArray:
+def show_datetimes(values: pa.Array) -> pa.StringArray:
     """With a `T`; the fraction, three or six digits, only when there is one."""
     texts = pc.binary_replace_slice(pc.cast(values, pa.string()), 10, 11, "T")
     seconds = pc.utf8_slice_codeunits(texts, 0, _SECONDS)
@@ -55,11 +55,11 @@ def datetime_texts(values: pa.Array) -> pa.StringArray:
 
 def contains_any(texts: pa.StringArray, characters: bytes) -> bool:
     """Whether one of these ASCII characters occurs in the column: a look at its bytes."""
-    data = text_bytes(texts)
+    data = join_bytes(texts)
     return any(character in data for character in characters)
 
 
-def text_bytes(texts: pa.StringArray) -> bytes:
+def join_bytes(texts: pa.StringArray) -> bytes:
     """The texts of a column, one after the other."""
     _, offsets, data = texts.buffers()
     if data is None or not len(texts):
@@ -69,7 +69,7 @@ def text_bytes(texts: pa.StringArray) -> bytes:
     return used.to_pybytes()  # type: ignore[no-any-return]
 
 
-def first_bytes(texts: pa.StringArray) -> npt.NDArray[np.uint8]:
+def take_first_bytes(texts: pa.StringArray) -> npt.NDArray[np.uint8]:
     """The first byte of each text, 0 where there is no text."""
     _, offsets, data = texts.buffers()
     bounds = np.frombuffer(offsets, np.int32)[texts.offset : texts.offset + len(texts) + 1]
@@ -80,7 +80,7 @@ def first_bytes(texts: pa.StringArray) -> npt.NDArray[np.uint8]:
     return first
 
 
-def replaced(
+def replace_where(
     texts: pa.StringArray,
     where: pa.BooleanArray,
     convert: Callable[[pa.StringArray], object],

@@ -88,20 +88,21 @@ class Widened:
     """
 
     names: tuple[str, ...] = ()
-    """The fields that become columns of a CSV file; JSON writes what each record has."""
+    """The fields that become columns, in formats that name all columns before the first record;
+    others write what each record has."""
     excluded: frozenset[str] = frozenset()
     renamed: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     """Fields and the names they are written under."""
 
     def written(self, fields: Iterable[str], taken: Set[str]) -> dict[str, str]:
         """Which of these fields are written, by the names under which they are."""
-        found: dict[str, str] = {}
+        fields_by_name: dict[str, str] = {}
         for each in fields:
             if each not in self.excluded:
                 for name in self.renamed.get(each, (each,)):
                     if name not in taken:
-                        found.setdefault(name, each)
-        return found
+                        fields_by_name.setdefault(name, each)
+        return fields_by_name
 
 
 @frozen(kw_only=True)
@@ -121,15 +122,13 @@ class Split:
 class WriteSpec:
     """What a file looks like; can be sent to where the records are."""
 
-    format: Literal["csv", "json"]
+    format: str
+    """The module of the format, which workers import."""
+    dialect: Any
+    """How the file is to be written: a value of the format's own class."""
     columns: tuple[OutputColumn, ...]
     widened: Widened | None = None
     split: Split | None = None
-    delimiter: str = ","
-    include_header: bool = True
-    json_form: Literal["array", "ndjson"] = "array"
-    pretty: bool = False
-    preserve_nulls: bool = False
 
 
 class Sink(Protocol):
@@ -189,6 +188,8 @@ class Renderer(Protocol):
 
     opening: bytes
     """What a file begins with: a header, a bracket."""
+    is_headed: bool
+    """Whether the opening is a header, which not every file of a split output must repeat."""
     separator: bytes
     """What stands between two records."""
     closing: bytes

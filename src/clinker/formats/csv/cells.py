@@ -17,7 +17,8 @@ import pyarrow.compute as pc
 from pyarrow import csv
 
 from clinker.formats.common.encodings import is_one_byte, is_utf8, read_blocks
-from clinker.formats.common.read_spec import CsvDialect, FormatError
+from clinker.formats.common.read_spec import FormatError
+from clinker.formats.csv.dialect import CsvDialect
 from clinker.formats.csv.splits import RecordScanner
 from clinker.frozen import frozen
 
@@ -152,25 +153,25 @@ class CellReader:
                 strings_can_be_null=False,
             ),
         )
-        columns = [self._restored(_single(table[names[at]])) for at in wanted]
+        columns = [self._restored(_combine(table[names[at]])) for at in wanted]
         count = table.num_rows + len(ragged)
         if ragged:
-            places = _places(count, ragged)
+            places = _find_places(count, ragged)
             columns = [column.take(places) for column in columns]
         return Rows(count, tuple(columns), tuple(ragged))
 
     def cells(self, row: str) -> tuple[str, ...]:
         """The cells of a single row."""
-        found = []
+        texts = []
         start = 0
         while start <= len(row):
             quoted, start = self._quoted_part(row, start)
             end = row.find(self._delimiter, start)
             if end < 0:
                 end = len(row)
-            found.append(self._restored_text(quoted + row[start:end]))
+            texts.append(self._restored_text(quoted + row[start:end]))
             start = end + 1
-        return tuple(found)
+        return tuple(texts)
 
     def _quoted_part(self, row: str, start: int) -> tuple[str, int]:
         """The text in quotes with which a cell begins, and where it ends."""
@@ -204,11 +205,11 @@ class CellReader:
         )
 
 
-def _single(column: pa.ChunkedArray) -> pa.Array:
+def _combine(column: pa.ChunkedArray) -> pa.Array:
     return column.chunk(0) if column.num_chunks == 1 else column.combine_chunks()
 
 
-def _places(count: int, ragged: Sequence[RaggedRow]) -> pa.Array:
+def _find_places(count: int, ragged: Sequence[RaggedRow]) -> pa.Array:
     """For each row its place among the regular ones, null if it is not one of them."""
     regular = np.ones(count, np.bool_)
     regular[[row.at for row in ragged]] = False

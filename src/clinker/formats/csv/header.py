@@ -24,50 +24,51 @@ class Header:
 
     def warnings(self) -> Iterator[str]:
         if self.renamed:
-            repeated = listed(dict.fromkeys(name for name, _ in self.renamed))
-            instead = listed(name for _, name in self.renamed)
+            repeated = list_names(dict.fromkeys(name for name, _ in self.renamed))
+            instead = list_names(name for _, name in self.renamed)
             what = "column is" if len(self.renamed) == 1 else "columns are"
             yield f"the header names {repeated} more than once; the later {what} called {instead}"
         if self.nameless:
             what = "column" if len(self.nameless) == 1 else "columns"
             count = "a" if len(self.nameless) == 1 else str(len(self.nameless))
-            yield f"the header has {count} {what} without a name, called {listed(self.nameless)}"
+            called = list_names(self.nameless)
+            yield f"the header has {count} {what} without a name, called {called}"
 
 
-def from_header(cells: Sequence[str]) -> Header:
+def read_header(cells: Sequence[str]) -> Header:
     """The columns of a file that begins with their names.
 
     Of columns with the same name the first one has it, and the others are called `a_2`, `a_3`;
     a column without a name is called `col_N` by its place, counted from 0. What stands in the
     header comes first: a name that is made up is none of those.
     """
-    names = _Names(cells)
-    given: list[str] = []
+    known = _Names(cells)
+    names: list[str] = []
     renamed: list[tuple[str, str]] = []
     nameless: list[str] = []
     for at, cell in enumerate(cells):
         if not cell:
-            name = names.free(by_position(at))
+            name = known.free(name_by_position(at))
             nameless.append(name)
-        elif names.is_first(cell):
+        elif known.is_first(cell):
             name = cell
         else:
-            name = names.another(cell)
+            name = known.another(cell)
             renamed.append((cell, name))
-        given.append(name)
-    return Header(tuple(given), tuple(renamed), tuple(nameless))
+        names.append(name)
+    return Header(tuple(names), tuple(renamed), tuple(nameless))
 
 
-def from_schema(columns: Sequence[Column], width: int) -> Header:
+def derive_header(columns: Sequence[Column], width: int) -> Header:
     """The columns of a file without a header: the schema names them by position, and further ones
     are called `col_N` by their place."""
     declared = [column.name for column in columns]
     names = _Names(declared)
-    rest = [names.free(by_position(at)) for at in range(len(declared), width)]
+    rest = [names.free(name_by_position(at)) for at in range(len(declared), width)]
     return Header((*declared, *rest))
 
 
-def by_position(at: int) -> str:
+def name_by_position(at: int) -> str:
     """The name of a column that has no other, by its place counted from 0."""
     return f"col_{at}"
 
@@ -75,13 +76,13 @@ def by_position(at: int) -> str:
 class _Names:
     """Names that are taken, and others that are not."""
 
-    def __init__(self, given: Sequence[str]) -> None:
-        self._taken = set(given)
+    def __init__(self, names: Sequence[str]) -> None:
+        self._taken = set(names)
         self._met: set[str] = set()
         self._uses: Counter[str] = Counter()
 
     def is_first(self, name: str) -> bool:
-        """Whether a given name is met for the first time."""
+        """Whether a names name is met for the first time."""
         is_new = name not in self._met
         self._met.add(name)
         return is_new
@@ -103,7 +104,7 @@ class _Names:
         return f"{name}_{number}"
 
 
-def listed(names: Iterable[str]) -> str:
+def list_names(names: Iterable[str]) -> str:
     """Names from a file in a message, not too many of them."""
     every = list(names)
     more = f" and {len(every) - _MOST_LISTED} more" if len(every) > _MOST_LISTED else ""

@@ -11,11 +11,9 @@ import pyarrow as pa
 from clinker.cxl.failure import Category
 from clinker.cxl.values import Value
 from clinker.formats.common.coercion import Coerced, Coercion
-from clinker.formats.common.encodings import opened
 from clinker.formats.common.read_spec import (
     WIDENED,
     Column,
-    CsvDialect,
     InputFile,
     Inventory,
     ReadSpec,
@@ -26,11 +24,13 @@ from clinker.formats.common.rejecting import (
     Rejection,
     assemble,
     find_rejections,
-    tagged_maps,
-    tagged_rows,
+    tag_maps,
+    tag_rows,
 )
 from clinker.formats.csv.cells import CellReader, RaggedRow, Rows
+from clinker.formats.csv.dialect import CsvDialect
 from clinker.formats.csv.splits import Positions
+from clinker.formats.files.local import open_file
 
 _BATCH_RECORDS = 1 << 16
 _SCAN_BYTES = 1 << 16
@@ -45,7 +45,7 @@ def read_split(
     conversion = _Conversion(spec, inventory, reader, split.file)
     skip_first = dialect.has_header and not reader.keeps_positions
     row = split.first_row
-    with opened(split.file.path) as stream:
+    with open_file(split.file.path) as stream:
         chunks = reader.chunks(
             stream, split.start, split.end, split.file.path, skip_first=skip_first
         )
@@ -66,9 +66,9 @@ def read_origins(
     reader = CellReader(dialect)
     conversion = _Conversion(spec, inventory, reader, split.file)
     skip_first = dialect.has_header and not reader.keeps_positions
-    found: list[pa.StringArray] = []
+    origins: list[pa.StringArray] = []
     first, left = split.first_row, np.asarray(rows)
-    with opened(split.file.path) as stream:
+    with open_file(split.file.path) as stream:
         chunks = reader.chunks(
             stream, split.start, split.end, split.file.path, skip_first=skip_first
         )
@@ -76,11 +76,11 @@ def read_origins(
             bounds = conversion.bounds(text)
             behind = first + len(bounds) - 1
             here = left[left < behind]
-            found.append(conversion.origins(text, bounds, (here - first).tolist()))
+            origins.append(conversion.origins(text, bounds, (here - first).tolist()))
             first, left = behind, left[len(here) :]
             if not len(left):
                 break
-    return pa.concat_arrays(found) if found else pa.array([], pa.string())
+    return pa.concat_arrays(origins) if origins else pa.array([], pa.string())
 
 
 class _Conversion:
@@ -93,7 +93,7 @@ class _Conversion:
         self._schema = inventory.schema
         self._reader = reader
         self._file = file
-        self._header = inventory.layouts[file.index].header
+        self._header: tuple[str, ...] = inventory.layouts[file.index]
         self._places = {name: at for at, name in enumerate(self._header)}
         widened = inventory.undeclared if spec.undeclared == "keep" else ()
         self._widened = widened
@@ -112,7 +112,7 @@ class _Conversion:
         ]
         rejections = find_rejections(
             coerced,
-            lambda column, rows: _at(cells[self._places[column.name]], rows).to_pylist(),
+            lambda column, rows: _take(cells[self._places[column.name]], rows).to_pylist(),
         )
         for ragged in rows.ragged:
             rejections[ragged.at] = self._ragged(ragged, first_row)
@@ -162,15 +162,15 @@ class _Conversion:
         return self._maps(rows, range(rows.count))
 
     def _maps(self, rows: Rows, chosen: Sequence[int]) -> pa.StringArray:
-        cells = _at(pa.table(list(rows.columns), list(self._header)), chosen)
+        cells = _take(pa.table(list(rows.columns), list(self._header)), chosen)
         ragged = {row.at: row for row in rows.ragged}
         if ragged.keys().isdisjoint(chosen):
-            return tagged_rows(cells)
+            return tag_rows(cells)
         origins: list[dict[str, Value]] = cells.to_pylist()
         for place, at in enumerate(chosen):
             if row := ragged.get(at):
                 origins[place] = dict(zip(self._header, self._reader.cells(row.text), strict=False))
-        return tagged_maps(origins)
+        return tag_maps(origins)
 
     def bounds(self, text: bytes) -> Positions:
         """Where the records in a text begin, and where the last of them ends."""
@@ -186,6 +186,6 @@ class _Conversion:
 _Rows = TypeVar("_Rows", pa.Array, pa.Table)
 
 
-def _at(rows: _Rows, places: Sequence[int]) -> _Rows:
+def _take(rows: _Rows, places: Sequence[int]) -> _Rows:
     """What stands in these places, which may be none."""
     return rows.take(pa.array(places, pa.int64()))

@@ -8,10 +8,9 @@ from itertools import pairwise
 
 import numpy as np
 
-from clinker.formats.common.encodings import opened, text_start
+from clinker.formats.common.encodings import find_text_start
 from clinker.formats.common.read_spec import (
-    CsvDialect,
-    FileLayout,
+    WIDENED,
     FormatError,
     InputFile,
     Inventory,
@@ -20,9 +19,17 @@ from clinker.formats.common.read_spec import (
     delivered_schema,
 )
 from clinker.formats.common.record_sizes import RecordSizes
-from clinker.formats.common.rejecting import missing_columns
+from clinker.formats.common.rejecting import describe_missing
 from clinker.formats.csv.cells import CellReader
-from clinker.formats.csv.header import Header, by_position, from_header, from_schema, listed
+from clinker.formats.csv.dialect import CsvDialect
+from clinker.formats.csv.header import (
+    Header,
+    derive_header,
+    list_names,
+    name_by_position,
+    read_header,
+)
+from clinker.formats.files.local import open_file
 from clinker.frozen import frozen
 
 
@@ -38,9 +45,9 @@ def take_inventory(
     names = dict.fromkeys(name for survey in surveys for name in survey.header.names)
     undeclared = tuple(name for name in names if name not in declared)
     return Inventory(
-        schema=delivered_schema(spec, undeclared),
+        schema=delivered_schema(spec, [f"{WIDENED}.{name}" for name in undeclared]),
         undeclared=undeclared,
-        layouts=tuple(FileLayout(survey.header.names) for survey in surveys),
+        layouts=tuple(survey.header.names for survey in surveys),
         splits=tuple(split for survey in surveys for split in survey.splits),
         task_bytes=split_bytes,
         record_bytes=max((survey.record_bytes for survey in surveys), default=0),
@@ -59,26 +66,26 @@ class _Survey:
 
 def _survey(file: InputFile, spec: ReadSpec, dialect: CsvDialect, split_bytes: int) -> _Survey:
     reader = CellReader(dialect)
-    found = _Surveyor(reader, dialect.has_header, split_bytes)
-    with opened(file.path) as stream:
-        begin = text_start(stream, file.path, dialect.encoding)
-        found.look_through(reader.blocks(stream, begin, file.size, file.path), begin)
-    if found.is_in_quotes:
-        raise _unclosed(file, dialect, found.ended)
-    first = reader.first_row(found.head)
+    surveyor = _Surveyor(reader, dialect.has_header, split_bytes)
+    with open_file(file.path) as stream:
+        begin = find_text_start(stream, file.path, dialect.encoding)
+        surveyor.look_through(reader.blocks(stream, begin, file.size, file.path), begin)
+    if surveyor.is_in_quotes:
+        raise _unclosed(file, dialect, surveyor.ended)
+    first = reader.first_row(surveyor.head)
     if dialect.has_header and not first:
         help = "a CSV file begins with its header; without one, set 'has_header: false'"
         raise FormatError("the file is empty", file.path, help)
-    header = from_header(first) if dialect.has_header else from_schema(spec.columns, len(first))
+    header = read_header(first) if dialect.has_header else derive_header(spec.columns, len(first))
     if not first:
         return _Survey(header)
-    start = found.start
+    start = surveyor.start
     if start is None:
         start = file.size if dialect.has_header else begin
     if not reader.keeps_positions:
         start = begin
-    splits = _splits(file, start, found.cuts, found.total, dialect.has_header)
-    return _Survey(header, tuple(splits), found.sizes.largest or file.size)
+    splits = _splits(file, start, surveyor.cuts, surveyor.total, dialect.has_header)
+    return _Survey(header, tuple(splits), surveyor.sizes.largest or file.size)
 
 
 class _Surveyor:
@@ -174,7 +181,7 @@ def _refuse_undeclared(file: InputFile, header: Sequence[str], declared: set[str
     if names:
         what = "column" if len(names) == 1 else "columns"
         raise FormatError(
-            f"the schema does not declare {what} {listed(names)}",
+            f"the schema does not declare {what} {list_names(names)}",
             file.path,
             "declare them, or set 'on_unmapped: {mode: drop}' or 'auto_widen'",
         )
@@ -207,7 +214,7 @@ def _missing(
     }
     everywhere = [name for name, missing_in in absent.items() if len(missing_in) == len(files) > 0]
     if everywhere:
-        yield missing_columns(spec.source_name, everywhere)
+        yield describe_missing(spec.source_name, everywhere)
     for name, missing_in in absent.items():
         if missing_in and name not in everywhere:
             where = _several(missing_in)
@@ -217,10 +224,11 @@ def _missing(
 def _out_of_place(spec: ReadSpec) -> Iterator[str]:
     """Columns whose names speak of another place than the one the schema gives them."""
     for at, column in enumerate(spec.columns):
-        if re.fullmatch("col_[0-9]+", column.name) and column.name != by_position(at):
+        place = name_by_position(at)
+        if re.fullmatch("col_[0-9]+", column.name) and column.name != place:
             yield (
                 f"source '{spec.source_name}' declares '{column.name}' in the place of "
-                f"'{by_position(at)}': where files have no header, the schema names their columns "
+                f"'{place}': where files have no header, the schema names their columns "
                 "by position, from the first one on"
             )
 

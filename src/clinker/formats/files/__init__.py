@@ -1,1 +1,12 @@
-"""Files, whatever their format: parts, assembly, publication, recovery."""
+"""Files, whatever their format: nothing here knows one.
+
+local             files that are read: identified, opened, watched for change
+parts             what one task writes of an output
+assembly          pieces to whole files, one or many
+split_names       what the files of a split output are called
+publication       files that appear all at once, when a run has succeeded
+commit, journal, marks, recovery
+                  the same, even if the process is killed in between
+dead_letter_file  the file of dead-letter entries
+uuid7             identifiers that grow
+"""

@@ -23,7 +23,7 @@ from clinker.formats.common.writing import (
     WriteSpec,
 )
 from clinker.formats.files.publication import PreparedFile, Publication, Target
-from clinker.formats.files.split_names import existing_split_files, split_path
+from clinker.formats.files.split_names import find_split_files, split_path
 from clinker.formats.renderer import renderer
 
 Warn: TypeAlias = Callable[[str], None]
@@ -52,7 +52,7 @@ def existing_file(target: Target, naming: str | None) -> Path | None:
     if target.if_exists != "error":
         return None
     if naming is not None:
-        return next(existing_split_files(target.path, naming), None)
+        return next(find_split_files(target.path, naming), None)
     return target.path if os.path.lexists(target.path) else None
 
 
@@ -82,7 +82,6 @@ class _SplitFiles:
         self._publication = publication
         self._target = target
         self._form = renderer(spec)
-        self._has_header = spec.format == "csv"
         self._split = split
         self._warn = warn
         self._groups = _Groups(target.path, split, warn) if split.group_key else None
@@ -136,7 +135,7 @@ class _SplitFiles:
             return
         path, naming = self._target.path, self._split.naming
         written = {split_path(path, naming, number + 1) for number in range(self._number)}
-        others = [file for file in existing_split_files(path, naming) if file not in written]
+        others = [file for file in find_split_files(path, naming) if file not in written]
         if others:
             names = ", ".join(map(str, others))
             self._warn(f"left from an earlier run that wrote more files: {names}")
@@ -162,7 +161,7 @@ class _SplitFiles:
 
     def _begin(self) -> PreparedFile:
         self._file = self._prepare()
-        if self._number == 1 or self._split.repeat_header or not self._has_header:
+        if self._number == 1 or self._split.repeat_header or not self._form.is_headed:
             self._file.write(self._form.opening)
         return self._file
 

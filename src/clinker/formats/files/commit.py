@@ -34,7 +34,7 @@ class Placement:
 
     @property
     def candidates(self) -> Iterator[Path]:
-        """The names that it may get: `out.csv`, `out-1.csv`, `out-2.csv`, …"""
+        """The names that it may get: `out.txt`, `out-1.txt`, `out-2.txt`, …"""
         yield self.path
         if self.if_exists == "unique_suffix":
             yield from map(self.path.with_name, map(self.numbered or self._at_the_end, count(1)))
@@ -218,14 +218,14 @@ def _settled(directories: Sequence[Path]) -> Iterator[None]:
 
 def _missing(directories: Iterable[Path]) -> list[Path]:
     """Those that are to be made, outer ones first."""
-    found: dict[Path, None] = {}
+    missing: dict[Path, None] = {}
     for directory in directories:
         chain = []
         while not os.path.lexists(directory):
             chain.append(directory)
             directory = directory.parent
-        found |= dict.fromkeys(reversed(chain))
-    return list(found)
+        missing |= dict.fromkeys(reversed(chain))
+    return list(missing)
 
 
 def _first_free(candidates: Iterable[Path]) -> Path:

@@ -12,10 +12,10 @@ import pyarrow.compute as pc
 
 from clinker.cxl.run.tagged import decode
 from clinker.cxl.values import datetime_text, text_of
-from clinker.formats.common.json_texts import nested_json
-from clinker.formats.common.tagged_texts import by_tag, moment_texts, text_after_tag
-from clinker.formats.common.texts import text_bytes
-from clinker.formats.csv.writer import CsvCells
+from clinker.formats.common.cell_lines import CellLines
+from clinker.formats.common.json_texts import write_nested
+from clinker.formats.common.tagged_texts import convert_by_tag, drop_tag, show_moments
+from clinker.formats.common.texts import join_bytes
 from clinker.formats.files.publication import Publication, Target
 from clinker.formats.files.uuid7 import Uuid7Source
 from clinker.frozen import frozen
@@ -109,15 +109,15 @@ def prepare_dead_letter_file(
     ids = Uuid7Source()
     header = ["_cxl_dlq_id", "_cxl_dlq_timestamp", *shown, *fields]
     with publication.prepare(target) as file:
-        file.write(_lines([pa.array([name]) for name in header]))
+        file.write(_join_lines([pa.array([name]) for name in header]))
         for batch in entries.batches():
             cells = [
                 pa.array(ids.texts(len(batch))),
                 pa.repeat(_now(), len(batch)),
                 *(pc.cast(batch[name], pa.string()) for name in shown.values()),
-                *_field_texts(batch["origin"], fields),
+                *_show_fields(batch["origin"], fields),
             ]
-            file.write(_lines(cells))
+            file.write(_join_lines(cells))
             file.records += len(batch)
         return file.records
 
@@ -126,40 +126,40 @@ def _now() -> str:
     return dt.datetime.now(dt.UTC).isoformat(timespec="microseconds")
 
 
-def _field_texts(origins: pa.StringArray, names: Sequence[str]) -> Iterator[pa.StringArray]:
+def _show_fields(origins: pa.StringArray, names: Sequence[str]) -> Iterator[pa.StringArray]:
     if not names:
         return
     records = [orjson.loads(origin) if origin else {} for origin in origins.to_pylist()]
     for name in names:
         values = [record.get(name) for record in records]
         is_text = set(map(type, values)) <= {str, type(None)}
-        yield _column_texts(pa.array(values, pa.string())) if is_text else _texts(values)
+        yield _show_column(pa.array(values, pa.string())) if is_text else _show(values)
 
 
-def _column_texts(tagged: pa.StringArray) -> pa.StringArray:
-    return by_tag(
+def _show_column(tagged: pa.StringArray) -> pa.StringArray:
+    return convert_by_tag(
         tagged,
         {
-            b'"': text_after_tag,
-            b"@": moment_texts,
-            b"#": text_after_tag,
-            b"-0123456789NI": lambda texts: _texts(texts.to_pylist()),
+            b'"': drop_tag,
+            b"@": show_moments,
+            b"#": drop_tag,
+            b"-0123456789NI": lambda texts: _show(texts.to_pylist()),
         },
     )
 
 
-def _texts(tagged: Sequence[Any]) -> pa.StringArray:
-    return pa.array(map(_field_text, tagged), pa.string())
+def _show(tagged: Sequence[Any]) -> pa.StringArray:
+    return pa.array(map(_show_field, tagged), pa.string())
 
 
-def _field_text(tagged: Any) -> str:
+def _show_field(tagged: Any) -> str:
     """What a cell shows of what a tagged map holds under a key."""
     if isinstance(tagged, list | dict):
-        return nested_json(tagged)
+        return write_nested(tagged)
     value = decode(tagged) if isinstance(tagged, str) else tagged
     return datetime_text(value, "T") if isinstance(value, dt.datetime) else text_of(value)
 
 
-def _lines(cells: Sequence[pa.StringArray]) -> bytes:
-    form = CsvCells(",")
-    return text_bytes(form.lines([form.quoted(texts) for texts in cells], len(cells[0])))
+def _join_lines(cells: Sequence[pa.StringArray]) -> bytes:
+    form = CellLines(",")
+    return join_bytes(form.join([form.quote(texts) for texts in cells], len(cells[0])))

@@ -44,8 +44,8 @@ def nearest_directory(directory: Path) -> Path:
 def runs_in(directory: Path) -> list[str]:
     """The runs that have left something in a directory, alive or not."""
     with os.scandir(directory) as entries:
-        found = {match["run"] for entry in entries if (match := _NAME.fullmatch(entry.name))}
-    return sorted(found)
+        runs = {match["run"] for entry in entries if (match := _NAME.fullmatch(entry.name))}
+    return sorted(runs)
 
 
 def sweep(directory: Path, run_id: str) -> int:

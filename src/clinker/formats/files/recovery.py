@@ -55,14 +55,14 @@ def recover(directories: Iterable[Path], *, force: bool = False) -> list[Recover
     With `force` also what belongs to runs of which nobody can tell whether they are alive, and what
     can be undone only in part.
     """
-    found: list[Recovered] = []
+    recovered: list[Recovered] = []
     for directory in dict.fromkeys(d.resolve() for d in directories):
         try:
             runs = runs_in(directory)
         except OSError:  # it is not there, or nothing in it could be recovered
             continue
-        found += filter(None, (_recovered(directory, run_id, force) for run_id in runs))
-    return found
+        recovered += filter(None, (_recover(directory, run_id, force) for run_id in runs))
+    return recovered
 
 
 def has_unfinished_commit(directories: Iterable[Path]) -> bool:
@@ -70,7 +70,7 @@ def has_unfinished_commit(directories: Iterable[Path]) -> bool:
     for directory in directories:
         for run_id in runs_in(directory):
             try:
-                with _owned(directory, run_id, force=False) as home:
+                with _take_over(directory, run_id, force=False) as home:
                     if read_journal(home, run_id):
                         return True
             except (_Alive, _Unknown, JournalError, OSError):
@@ -78,10 +78,10 @@ def has_unfinished_commit(directories: Iterable[Path]) -> bool:
     return False
 
 
-def _recovered(directory: Path, run_id: str, force: bool) -> Recovered | None:
+def _recover(directory: Path, run_id: str, force: bool) -> Recovered | None:
     try:
-        with _owned(directory, run_id, force) as home:
-            undone = _undone(home, run_id, force)
+        with _take_over(directory, run_id, force) as home:
+            undone = _undo(home, run_id, force)
             removed = sum(sweep(place, run_id) for place in {directory, home} if place.is_dir())
             for place in dict.fromkeys((directory, home)):
                 mark_in(place, run_id).unlink(missing_ok=True)
@@ -97,7 +97,7 @@ def _recovered(directory: Path, run_id: str, force: bool) -> Recovered | None:
     return Recovered(directory=directory, run_id=run_id, undone=tuple(undone), removed=removed)
 
 
-def _undone(home: Path, run_id: str, force: bool) -> list[Path]:
+def _undo(home: Path, run_id: str, force: bool) -> list[Path]:
     journal = read_journal(home, run_id)
     if journal is None:
         return []
@@ -117,9 +117,9 @@ def _sweep_others(journal: Journal) -> None:
 
 
 @contextmanager
-def _owned(directory: Path, run_id: str, force: bool) -> Iterator[Path]:
+def _take_over(directory: Path, run_id: str, force: bool) -> Iterator[Path]:
     """The home of a run that is dead, whose files nobody else looks after meanwhile."""
-    home = _home(directory, run_id, force)
+    home = _find_home(directory, run_id, force)
     mark = mark_in(home, run_id)
     try:
         lock = os.open(mark, os.O_RDWR | os.O_NOFOLLOW)
@@ -145,7 +145,7 @@ def _owned(directory: Path, run_id: str, force: bool) -> Iterator[Path]:
         os.close(lock)
 
 
-def _home(directory: Path, run_id: str, force: bool) -> Path:
+def _find_home(directory: Path, run_id: str, force: bool) -> Path:
     mark = mark_in(directory, run_id)
     try:
         descriptor = os.open(mark, os.O_RDONLY | os.O_NOFOLLOW)

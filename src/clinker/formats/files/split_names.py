@@ -13,20 +13,20 @@ _NO_EXTENSION = "dat"
 
 def split_path(path: Path, naming: str, number: int) -> Path:
     """The file of this number, counted from 1, beside the path that was asked for."""
-    return path.parent / _named(path, naming, str, lambda width: f"{number:0{width}}")
+    return path.parent / _fill_in(path, naming, str, lambda width: f"{number:0{width}}")
 
 
-def existing_split_files(path: Path, naming: str) -> Iterator[Path]:
+def find_split_files(path: Path, naming: str) -> Iterator[Path]:
     """The files that the output may have been split into before."""
-    anything = _named(path, naming, glob.escape, lambda _: "*")
-    numbered = re.compile(_named(path, naming, re.escape, lambda _: "([0-9]+)"))
+    anything = _fill_in(path, naming, glob.escape, lambda _: "*")
+    numbered = re.compile(_fill_in(path, naming, re.escape, lambda _: "([0-9]+)"))
     for file in sorted(path.parent.glob(anything)):
-        found = numbered.fullmatch(file.relative_to(path.parent).as_posix())
-        if found and split_path(path, naming, int(found[1])) == file:
+        name = numbered.fullmatch(file.relative_to(path.parent).as_posix())
+        if name and split_path(path, naming, int(name[1])) == file:
             yield file
 
 
-def _named(
+def _fill_in(
     path: Path, naming: str, literal: Callable[[str], str], number: Callable[[int], str]
 ) -> str:
     def shown(token: re.Match[str]) -> str:

@@ -1,1 +1,13 @@
-"""JSON files: arrays, objects, and lines of them (NDJSON)."""
+"""JSON files.
+
+dialect     how they are written
+scan        where the elements of arrays stand, found without parsing
+documents   arrays inside of documents, cut between their elements
+records     where the records are, and arrays inside of them unfolded
+fields      lines read for a few of their fields
+members     arrays of maps taken apart
+survey      the inventory: what kind of files they are, and where to cut
+reader      records to Arrow batches
+writer      Arrow batches to objects
+format      all of it as a `Format`
+"""

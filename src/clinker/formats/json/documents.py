@@ -5,15 +5,16 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from typing import BinaryIO
 
-from clinker.formats.common.read_spec import FormatError, InputFile, JsonDialect, Split
+from clinker.formats.common.json_numbers import MALFORMED, loads
+from clinker.formats.common.read_spec import FormatError, InputFile, Split
 from clinker.formats.common.record_sizes import RecordSizes
-from clinker.formats.json.numbers import MALFORMED, loads
+from clinker.formats.json.dialect import JsonDialect
 from clinker.formats.json.records import (
     Unfolding,
     element_records,
     malformed_document,
     place_of,
-    steps_of,
+    split_path,
 )
 from clinker.formats.json.scan import Elements, ElementSearch, RepeatedPath
 
@@ -43,19 +44,19 @@ class ArraySurvey:
 
     def cut(self, stream: BinaryIO, start: int, split_bytes: int) -> Iterator[Split]:
         """Ranges of whole elements, each with the number of its first record."""
-        search = ElementSearch(steps_of(self._dialect.record_path or ""), start)
+        search = ElementSearch(split_path(self._dialect.record_path or ""), start)
         begin: int | None = None
         first_row, target = 1, start + split_bytes
         rest: list[bytes] = []
-        for found in self._elements(stream, start, search):
+        for elements in self._elements(stream, start, search):
             begin = search.begin if begin is None else begin
-            if begin is None or not len(found.separators):
-                rest.append(found.text)
+            if begin is None or not len(elements.separators):
+                rest.append(elements.text)
                 continue
-            last = int(found.separators[-1])
-            end = found.start + last
-            self._count(b"".join([*rest, found.text[:last]]), end, len(found.separators))
-            rest = [found.text[last + 1 :]]
+            last = int(elements.separators[-1])
+            end = elements.start + last
+            self._count(b"".join([*rest, elements.text[:last]]), end, len(elements.separators))
+            rest = [elements.text[last + 1 :]]
             if end >= target:
                 yield Split(self._file, begin, end, first_row, self._row - first_row)
                 begin, first_row = end + 1, self._row

@@ -17,9 +17,9 @@ import pyarrow as pa
 
 from clinker.cxl.types import Kind, Type
 from clinker.cxl.values import MAX_INT, MIN_INT
+from clinker.formats.common.json_numbers import LOADS, MALFORMED, Spelling, find_spelling
 from clinker.formats.common.read_spec import Column, MemberTypes
-from clinker.formats.json.members import taken_apart
-from clinker.formats.json.numbers import LOADS, MALFORMED, Spelling, spelling
+from clinker.formats.json.members import take_apart
 from clinker.formats.json.records import (
     Record,
     Records,
@@ -79,7 +79,7 @@ class _Form:
         objects = list(map(self._decode, lines.texts))
         values = {name: self._record.values(objects, name) for name in self._record.names}
         arrays = {
-            name: taken_apart(values[name], types, self._elements[name].values)
+            name: take_apart(values[name], types, self._elements[name].values)
             for name, types in self._members.items()
         }
         return _FieldsOfLines(lines, values, arrays)
@@ -90,7 +90,7 @@ class _Lines:
 
     def __init__(self, block: bytes) -> None:
         self._block = block
-        self.spelling = spelling(block)
+        self.spelling = find_spelling(block)
         self.texts = list(filter(bytes.strip, block.split(b"\n")))
 
     def check_encoding(self) -> None:

@@ -16,7 +16,7 @@ import pyarrow as pa
 
 from clinker.cxl.types import ANY, BOOL, FLOAT, INT, STRING, Type
 from clinker.formats.common.read_spec import MemberTypes, arrow_type, member_struct
-from clinker.formats.common.tagging import tagged_column
+from clinker.formats.common.tagging import tag_column
 
 _GUESSES: Mapping[type, Type] = {bool: BOOL, int: INT, float: FLOAT, str: STRING}
 _KINDS: Mapping[Type, type] = {type_.nullable(): kind for kind, type_ in _GUESSES.items()}
@@ -52,7 +52,7 @@ def _guess(kinds: set[type]) -> Type:
     return guess.nullable() if guess else ANY
 
 
-def taken_apart(arrays: Sequence[Any], types: MemberTypes, values_of: ValuesOf) -> pa.ListArray:
+def take_apart(arrays: Sequence[Any], types: MemberTypes, values_of: ValuesOf) -> pa.ListArray:
     """Arrays of structs of the members; `Unlike` if they do not fit that."""
     kinds = set(map(type, arrays))
     if not kinds <= {list, type(None)}:
@@ -68,7 +68,7 @@ def taken_apart(arrays: Sequence[Any], types: MemberTypes, values_of: ValuesOf) 
     return pa.ListArray.from_arrays(pa.array(offsets), structs, mask=missing)
 
 
-def values_of_maps(elements: Sequence[Any], key: str) -> list[Any]:
+def look_up(elements: Sequence[Any], key: str) -> list[Any]:
     """The value that each element has for a key; what is no map has no values."""
     try:
         return list(map(itemgetter(key), elements))
@@ -78,7 +78,7 @@ def values_of_maps(elements: Sequence[Any], key: str) -> list[Any]:
 
 def _column(values: Sequence[Any], type_: Type) -> pa.Array:
     if type_ == ANY:
-        return tagged_column(values)
+        return tag_column(values)
     kind = _KINDS[type_]
     # Only with numbers Arrow takes one kind for the other.
     if kind in (int, float) and not set(map(type, values)) <= {kind, type(None)}:

@@ -13,13 +13,11 @@ import pyarrow as pa
 
 from clinker.cxl.failure import Category
 from clinker.formats.common.coercion import Coerced, Coercion
-from clinker.formats.common.encodings import opened
 from clinker.formats.common.read_spec import (
     WIDENED,
     FormatError,
     InputFile,
     Inventory,
-    JsonDialect,
     ReadSpec,
     Split,
 )
@@ -27,10 +25,12 @@ from clinker.formats.common.rejecting import (
     Rejection,
     assemble,
     find_rejections,
-    tagged_maps,
-    unlike_record,
+    mark_unlike,
+    tag_maps,
 )
-from clinker.formats.common.tagging import Unfit, tagged_column
+from clinker.formats.common.tagging import Unfit, tag_column
+from clinker.formats.files.local import open_file
+from clinker.formats.json.dialect import JsonDialect, JsonForm
 from clinker.formats.json.fields import LineFields
 from clinker.formats.json.members import Unlike
 from clinker.formats.json.records import (
@@ -43,8 +43,8 @@ from clinker.formats.json.records import (
     element_records,
     find,
     line_records,
+    make_unfolding,
     place_of,
-    unfolding,
 )
 
 _CACHED_RECORDS, _CACHED_BYTES = 1 << 10, 1 << 18
@@ -59,32 +59,32 @@ def read_split(
 ) -> Iterator[pa.RecordBatch]:
     """The records of a split in their order, the rejected ones among them."""
     some: list[pa.RecordBatch] = []
-    for part in _small_batches(spec, dialect, inventory, split):
+    for part in _read_small_batches(spec, dialect, inventory, split):
         some.append(part)
         if len(some) == _BATCH_PARTS or sum(each.nbytes for each in some) >= _BATCH_BYTES:
-            yield from _combined(some)
+            yield from _combine(some)
             some = []
     if some:
-        yield from _combined(some)
+        yield from _combine(some)
 
 
-def _combined(batches: Sequence[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+def _combine(batches: Sequence[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
     yield from pa.Table.from_batches(batches).combine_chunks().to_batches()
 
 
-def _small_batches(
+def _read_small_batches(
     spec: ReadSpec, dialect: JsonDialect, inventory: Inventory, split: Split
 ) -> Iterator[pa.RecordBatch]:
-    parts = _parts(spec, dialect, inventory, split)
+    parts = _read_parts(spec, dialect, inventory, split)
     conversion = _Conversion(spec, inventory, split.file)
-    are_lines = inventory.layouts[split.file.index].form == "ndjson"
+    are_lines = _form(inventory, split) == "ndjson"
     row = split.first_row
     while True:
-        with _uncollected():
+        with _pause_collection():
             try:
                 batch = _next_batch(parts, conversion, row, split.file.path, are_lines)
             except Unlike:
-                yield unlike_record(spec, inventory.schema, split.file.position(row))
+                yield mark_unlike(spec, inventory.schema, split.file.position(row))
                 return
         if batch is None:
             return
@@ -108,40 +108,40 @@ def _next_batch(
             message = f"record {row + deep[0]} is nested more than {_DEEPEST} levels deep"
             raise FormatError(message, path) from None
         too_deep = Unreadable(f"is nested more than {_DEEPEST} levels deep")
-        return conversion.batch(_without_some(records, deep, too_deep), row)
+        return conversion.batch(_mark_unreadable(records, deep, too_deep), row)
 
 
-def _without_some(records: Records, places: Sequence[int], why: Unreadable) -> Records:
+def _mark_unreadable(records: Records, places: Sequence[int], why: Unreadable) -> Records:
     """The same records, but for some that cannot be read."""
     unreadable = {**records.unreadable, **dict.fromkeys(places, why)}
     return WholeRecords([unreadable.get(at, records.whole(at)) for at in range(len(records))])
 
 
-def _parts(
+def _read_parts(
     spec: ReadSpec, dialect: JsonDialect, inventory: Inventory, split: Split
 ) -> Iterator[Records]:
     """The records of a split, not too many at a time."""
     columns = spec.converted_columns
     if (
-        inventory.layouts[split.file.index].form == "ndjson"
+        _form(inventory, split) == "ndjson"
         and spec.undeclared == "drop"
         and not (spec.array_paths or dialect.record_path)
         and not any("." in column.name for column in columns)
     ):
-        yield from LineFields(columns, inventory.members).read(_bytes_of(split))
+        yield from LineFields(columns, inventory.members).read(_read_bytes(split))
         return
     records: list[Record | Unreadable] = []
     size = 0
-    for block in _blocks(spec, dialect, inventory, split):
+    for block in _read_blocks(spec, dialect, inventory, split):
         records += block.records
         size += block.size
         if len(records) >= _CACHED_RECORDS or size >= _CACHED_BYTES:
-            yield from _small_parts(records)
+            yield from _cut_small(records)
             records, size = [], 0
-    yield from _small_parts(records)
+    yield from _cut_small(records)
 
 
-def _small_parts(records: Sequence[Record | Unreadable]) -> Iterator[Records]:
+def _cut_small(records: Sequence[Record | Unreadable]) -> Iterator[Records]:
     for begin in range(0, len(records), _CACHED_RECORDS):
         yield WholeRecords(records[begin : begin + _CACHED_RECORDS])
 
@@ -155,21 +155,21 @@ def read_origins(
     """
     conversion = _Conversion(spec, inventory, split.file)
     places = [row - split.first_row for row in rows]
-    records = WholeRecords(list(_chosen_records(spec, dialect, inventory, split, places)))
-    return tagged_maps([conversion.fields(record) for record in _whole(records)])
+    records = WholeRecords(list(_choose_records(spec, dialect, inventory, split, places)))
+    return tag_maps([conversion.fields(record) for record in _take_whole(records)])
 
 
-def _chosen_records(
+def _choose_records(
     spec: ReadSpec, dialect: JsonDialect, inventory: Inventory, split: Split, places: Sequence[int]
 ) -> Iterator[Record | Unreadable]:
     """The records at some places of a split; of lines that are one each, no others are parsed."""
-    is_lines = inventory.layouts[split.file.index].form == "ndjson"
+    is_lines = _form(inventory, split) == "ndjson"
     if is_lines and not (spec.array_paths or dialect.record_path):
-        lines = list(filter(bytes.strip, _bytes_of(split).split(b"\n")))
+        lines = list(filter(bytes.strip, _read_bytes(split).split(b"\n")))
         chosen = b"\n".join(lines[at] for at in places if at < len(lines))
         return _each(line_records(chosen))
     wanted = set(places)
-    every = enumerate(_each(_blocks(spec, dialect, inventory, split)))
+    every = enumerate(_each(_read_blocks(spec, dialect, inventory, split)))
     return (record for at, record in every if at in wanted)
 
 
@@ -179,18 +179,18 @@ def _each(blocks: Iterable[RecordBlock]) -> Iterator[Record | Unreadable]:
 
 def count_records(spec: ReadSpec, dialect: JsonDialect, inventory: Inventory, split: Split) -> int:
     """How many records a split has."""
-    return sum(len(block.records) for block in _blocks(spec, dialect, inventory, split))
+    return sum(len(block.records) for block in _read_blocks(spec, dialect, inventory, split))
 
 
-def _blocks(
+def _read_blocks(
     spec: ReadSpec, dialect: JsonDialect, inventory: Inventory, split: Split
 ) -> Iterator[RecordBlock]:
-    form = inventory.layouts[split.file.index].form
+    form = _form(inventory, split)
     path = split.file.path
-    data = _bytes_of(split)
+    data = _read_bytes(split)
     if form == "ndjson":
-        return line_records(data, unfolding(spec.array_paths, dialect.record_path, path))
-    unfold = unfolding(spec.array_paths)
+        return line_records(data, make_unfolding(spec.array_paths, dialect.record_path, path))
+    unfold = make_unfolding(spec.array_paths)
     if form == "array":
         return element_records(data, place_of(dialect), split, unfold)
     records = document_records(data, dialect.record_path, path, split.start)
@@ -199,8 +199,14 @@ def _blocks(
     return (RecordBlock([record], len(data)) for record in records)
 
 
-def _bytes_of(split: Split) -> bytes:
-    with opened(split.file.path) as stream:
+def _form(inventory: Inventory, split: Split) -> JsonForm:
+    """How the records of a split are written."""
+    form: JsonForm = inventory.layouts[split.file.index]
+    return form
+
+
+def _read_bytes(split: Split) -> bytes:
+    with open_file(split.file.path) as stream:
         stream.seek(split.start)
         return stream.read(split.end - split.start)
 
@@ -220,7 +226,7 @@ def _inside(value: Any) -> Iterable[Any]:
 
 
 @contextmanager
-def _uncollected() -> Iterator[None]:
+def _pause_collection() -> Iterator[None]:
     """A while without garbage collection: records have no cycles, and looking for some in all of
     them takes longer than reading them."""
     enabled = gc.isenabled()
@@ -265,8 +271,8 @@ class _Conversion:
         if self._spec.undeclared == "reject":
             self._refuse_undeclared(records, first_row)
         elif self._spec.undeclared == "keep":
-            rests = map(self._undeclared, _whole(records))
-            values[WIDENED] = tagged_column([rest or None for rest in rests])
+            rests = map(self._undeclared, _take_whole(records))
+            values[WIDENED] = tag_column([rest or None for rest in rests])
         return assemble(
             self._spec,
             self._schema,
@@ -279,7 +285,7 @@ class _Conversion:
                 ),
                 **{at: _no_record(line, first_row + at) for at, line in records.unreadable.items()},
             },
-            lambda rejected: tagged_maps([self.fields(records.whole(at)) for at in rejected]),
+            lambda rejected: tag_maps([self.fields(records.whole(at)) for at in rejected]),
         )
 
     def fields(self, record: Record) -> Record:
@@ -287,24 +293,24 @@ class _Conversion:
         if not self._paths:
             return record
         values = {name: find(record, name.split(".")) for name in self._paths}
-        found = {name: value for name, value in values.items() if value is not None}
-        tree = _tree_of(frozenset(self._paths), self._dotted_keys(record))
-        return _without(record, tree) | found
+        present = {name: value for name, value in values.items() if value is not None}
+        tree = _grow_tree(frozenset(self._paths), self._dotted_keys(record))
+        return _drop_declared(record, tree) | present
 
     def _undeclared(self, record: Record) -> Record | None:
         if record.keys() <= self._declared:
             return None
         # A key with dots is what such a column reads; what is at the path is not declared then.
-        return _without(record, _tree_of(self._declared, self._dotted_keys(record)))
+        return _drop_declared(record, _grow_tree(self._declared, self._dotted_keys(record)))
 
     def _dotted_keys(self, record: Record) -> frozenset[str]:
         return frozenset(name for name in self._paths if name in record)
 
     def _refuse_undeclared(self, records: Records, first_row: int) -> None:
-        for row, record in enumerate(_whole(records), first_row):
+        for row, record in enumerate(_take_whole(records), first_row):
             if rest := self._undeclared(record):
                 raise FormatError(
-                    f"record {row} has the field '{_first_path(rest)}', "
+                    f"record {row} has the field '{_find_first_path(rest)}', "
                     "which the schema does not declare",
                     self._file.path,
                     "declare it, or set 'on_unmapped: {mode: drop}' or 'auto_widen'",
@@ -315,7 +321,7 @@ def _no_record(line: Unreadable, row: int) -> Rejection:
     return Rejection(Category.TYPE_COERCION, f"row {row} {line.problem}", value=line.line)
 
 
-def _whole(records: Records) -> Iterator[Record]:
+def _take_whole(records: Records) -> Iterator[Record]:
     return map(records.whole, range(len(records)))
 
 
@@ -323,7 +329,7 @@ _Tree: TypeAlias = dict[str, "_Tree"]
 
 
 @lru_cache(16)
-def _tree_of(names: frozenset[str], keys: frozenset[str]) -> _Tree:
+def _grow_tree(names: frozenset[str], keys: frozenset[str]) -> _Tree:
     """Declared columns by their keys, those with dots by the keys of their paths; but `keys`."""
     tree: _Tree = {}
     for name in names - keys:
@@ -335,7 +341,7 @@ def _tree_of(names: frozenset[str], keys: frozenset[str]) -> _Tree:
     return tree
 
 
-def _without(record: Record, tree: _Tree) -> Record:
+def _drop_declared(record: Record, tree: _Tree) -> Record:
     """What remains of a record when the declared columns are taken away."""
     rest = {}
     for key, value in record.items():
@@ -343,13 +349,13 @@ def _without(record: Record, tree: _Tree) -> Record:
         if branch is None:
             rest[key] = value
         elif branch and isinstance(value, dict):
-            if inner := _without(value, branch):
+            if inner := _drop_declared(value, branch):
                 rest[key] = inner
         elif branch and value is not None:
             rest[key] = value
     return rest
 
 
-def _first_path(record: Record) -> str:
+def _find_first_path(record: Record) -> str:
     key, value = next(iter(record.items()))
-    return f"{key}.{_first_path(value)}" if isinstance(value, dict) and value else key
+    return f"{key}.{_find_first_path(value)}" if isinstance(value, dict) and value else key

@@ -10,17 +10,17 @@ from typing import Any, Protocol, TypeAlias
 import orjson
 import pyarrow as pa
 
-from clinker.formats.common.encodings import opened, text_start
+from clinker.formats.common.encodings import find_text_start
+from clinker.formats.common.json_numbers import LOADS, MALFORMED, dumps, find_spelling, loads
 from clinker.formats.common.read_spec import (
     ArrayPath,
     FormatError,
-    JsonDialect,
-    JsonForm,
     MemberTypes,
     Split,
 )
-from clinker.formats.json.members import taken_apart, values_of_maps
-from clinker.formats.json.numbers import LOADS, MALFORMED, dumps, loads, spelling
+from clinker.formats.files.local import open_file
+from clinker.formats.json.dialect import JsonDialect, JsonForm
+from clinker.formats.json.members import look_up, take_apart
 from clinker.formats.json.scan import element_blocks
 from clinker.frozen import frozen
 
@@ -66,17 +66,17 @@ class WholeRecords:
     def values(self, column: str) -> Sequence[Any]:
         steps = column.split(".")
         if len(steps) == 1:
-            return values_of_maps(self._records, column)
+            return look_up(self._records, column)
         return [find(record, steps) for record in self._records]
 
     def taken_apart(self, column: str, types: MemberTypes) -> pa.ListArray:
-        return taken_apart(self.values(column), types, values_of_maps)
+        return take_apart(self.values(column), types, look_up)
 
     def whole(self, at: int) -> Record:
         return self._records[at]
 
 
-def steps_of(path: str) -> tuple[str, ...]:
+def split_path(path: str) -> tuple[str, ...]:
     """The keys that `$.a.b`, `a.b` or `/a/b` lead through."""
     steps = path.split("/") if path.startswith("/") else path.removeprefix("$").split(".")
     return tuple(filter(None, steps))
@@ -101,8 +101,8 @@ def detect_form(dialect: JsonDialect, lines: Sequence[bytes], path: str) -> Json
         # A line that is a value of its own makes the file NDJSON, one object per line.
         is_ndjson = path.endswith(_NDJSON_NAMES) or _ends_on_its_line(lines)
         return "ndjson" if is_ndjson else "object"
-    found = head[:1].decode(errors="replace")
-    raise FormatError(f"JSON records begin with {{ or [, found '{found}'", path)
+    first = head[:1].decode(errors="replace")
+    raise FormatError(f"JSON records begin with {{ or [, found '{first}'", path)
 
 
 def _ends_on_its_line(lines: Sequence[bytes]) -> bool:
@@ -152,7 +152,7 @@ def element_records(
     path = split.file.path
     for offset, block in element_blocks(data, _BLOCK_BYTES):
         start = split.start + offset
-        records = parsed(b"[" + block + b"]", path, start, wrapping=1)
+        records = parse(b"[" + block + b"]", path, start, wrapping=1)
         if not records:
             line, before = _place(path, start)
             where = f"line {line}, column {before + 1}"
@@ -179,7 +179,7 @@ def line_blocks(data: bytes, block_bytes: int) -> Iterator[bytes]:
 def block_records(block: bytes, unfold: Unfolding | None) -> Sequence[Record | Unreadable]:
     """The records of some whole lines."""
     lines = list(filter(bytes.strip, block.split(b"\n")))
-    read = LOADS[spelling(block)]
+    read = LOADS[find_spelling(block)]
     try:
         records = list(map(read, lines))
         if set(map(type, records)) <= {dict}:
@@ -197,7 +197,7 @@ def _one_line(line: bytes, unfold: Unfolding | None) -> Sequence[Record | Unread
     except MALFORMED as problem:
         return (_unreadable(line, f"is not JSON: {_line_problem(line, problem)}"),)
     if type(record) is not dict:
-        return (_unreadable(line, f"is no object but {_kind(record)}"),)
+        return (_unreadable(line, f"is no object but {_name_kind(record)}"),)
     try:
         return list(unfold(record)) if unfold else (record,)
     except FormatError as problem:
@@ -229,7 +229,7 @@ def _problem_of(text: bytes, problem: Exception) -> tuple[str, int, int]:
     return "it is nested too deeply" if isinstance(problem, RecursionError) else str(problem), 0, 0
 
 
-def parsed(text: bytes, path: str, start: int, wrapping: int = 0) -> Any:
+def parse(text: bytes, path: str, start: int, wrapping: int = 0) -> Any:
     """The value of a JSON text that stands at `start` in a file.
 
     `wrapping` is how many characters were put before it to make it one.
@@ -249,8 +249,8 @@ def malformed(
         text.decode()
     except UnicodeDecodeError as undecodable:
         line = first_line + text.count(b"\n", 0, undecodable.start)
-        found = text[undecodable.start]
-        return FormatError(f"line {line}: byte 0x{found:02X} is not UTF-8", path)
+        byte = text[undecodable.start]
+        return FormatError(f"line {line}: byte 0x{byte:02X} is not UTF-8", path)
     message, line, column = _problem_of(text, problem)
     if not line:
         return FormatError(message, path)
@@ -266,8 +266,8 @@ def malformed_document(
     try:
         orjson.loads(outside)
     except orjson.JSONDecodeError as known:
-        with opened(path) as stream:
-            place = text_start(stream, path, "utf-8")
+        with open_file(path) as stream:
+            place = find_text_start(stream, path, "utf-8")
         place += len(outside.decode(errors="replace")[: known.pos].encode())
         line, before = _place(path, place if place < begin else place - begin + end)
         return FormatError(f"line {line}, column {before + 1}: {known.msg}", path)
@@ -277,8 +277,8 @@ def malformed_document(
 def _place(path: str, offset: int) -> tuple[int, int]:
     """The number of the line in which a byte stands, and how many characters are before it."""
     lines, line = 1, b""
-    with opened(path) as stream:
-        left = offset - text_start(stream, path, "utf-8")
+    with open_file(path) as stream:
+        left = offset - find_text_start(stream, path, "utf-8")
         stream.seek(offset - left)
         while left > 0 and (block := stream.read(min(left, _BLOCK_BYTES))):
             left -= len(block)
@@ -292,7 +292,7 @@ def document_records(
     data: bytes, record_path: str | None, path: str, start: int
 ) -> Iterator[Record]:
     """The records of a document that begins at `start`: it is one, or it has them at a path."""
-    document = parsed(data, path, start)
+    document = parse(data, path, start)
     if record_path:
         return _records_at(document, record_path, path)
     if not isinstance(document, dict):
@@ -302,9 +302,9 @@ def document_records(
 
 def no_array(data: bytes, path: str, start: int) -> FormatError:
     """What is wrong with a document that should be an array and is none."""
-    found = _kind(parsed(data, path, start))
+    kind = _name_kind(parse(data, path, start))
     help = "leave out 'format', or set it to 'object' or 'ndjson'"
-    return FormatError(f"expected an array of records, found {found}", path, help)
+    return FormatError(f"expected an array of records, found {kind}", path, help)
 
 
 def place_of(dialect: JsonDialect) -> str:
@@ -313,44 +313,44 @@ def place_of(dialect: JsonDialect) -> str:
 
 
 def _records_at(document: Any, record_path: str, path: str) -> Iterator[Record]:
-    found = _followed(document, record_path, path)
-    return _records_in(found, path, f" at '{record_path}'")
+    value = _follow(document, record_path, path)
+    return _records_in(value, path, f" at '{record_path}'")
 
 
-def _records_in(found: Any, path: str, place: str = "") -> Iterator[Record]:
+def _records_in(value: Any, path: str, place: str = "") -> Iterator[Record]:
     """The records of an array, or the one that an object is."""
-    if isinstance(found, dict):
-        yield found
+    if isinstance(value, dict):
+        yield value
         return
-    if not isinstance(found, list):
-        raise _no_records(found, path, place)
-    for number, record in enumerate(found, 1):
+    if not isinstance(value, list):
+        raise _no_records(value, path, place)
+    for number, record in enumerate(value, 1):
         if type(record) is not dict:
             raise no_object(f"element {number} of the array{place}", record, path)
         yield record
 
 
-def _no_records(found: Any, path: str, place: str = "") -> FormatError:
+def _no_records(value: Any, path: str, place: str = "") -> FormatError:
     help = "set 'record_path' to where the records are, or leave out 'format'"
-    return FormatError(f"expected records{place}, found {_kind(found)}", path, help)
+    return FormatError(f"expected records{place}, found {_name_kind(value)}", path, help)
 
 
-def _followed(document: Any, record_path: str, path: str) -> Any:
-    found = document
-    for step in steps_of(record_path):
-        if not isinstance(found, dict) or step not in found:
-            keys = ", ".join(f"'{key}'" for key in found) if isinstance(found, dict) else ""
+def _follow(document: Any, record_path: str, path: str) -> Any:
+    value = document
+    for step in split_path(record_path):
+        if not isinstance(value, dict) or step not in value:
+            keys = ", ".join(f"'{key}'" for key in value) if isinstance(value, dict) else ""
             help = f"there are {keys}" if keys else "check 'record_path' in the source's options"
             raise FormatError(f"'{record_path}' leads nowhere: there is no '{step}'", path, help)
-        found = found[step]
-    return found
+        value = value[step]
+    return value
 
 
-def no_object(where: str, found: Any, path: str) -> FormatError:
-    return FormatError(f"{where} is no object but {_kind(found)}", path)
+def no_object(where: str, value: Any, path: str) -> FormatError:
+    return FormatError(f"{where} is no object but {_name_kind(value)}", path)
 
 
-def _kind(value: Any) -> str:
+def _name_kind(value: Any) -> str:
     return "an object" if isinstance(value, dict) else _KINDS.get(type(value), "a number")
 
 
@@ -361,7 +361,7 @@ Unfolding: TypeAlias = Callable[[Record], Iterable[Record]]
 """What turns a record into the records inside of it."""
 
 
-def unfolding(
+def make_unfolding(
     paths: Sequence[ArrayPath], record_path: str | None = None, file: str = ""
 ) -> Unfolding | None:
     """For records at a path, then for those that arrays stand for; None if nothing is unfolded."""
@@ -382,15 +382,15 @@ def unfolding(
 
 
 def _explode(path: ArrayPath) -> Unfolding:
-    steps = steps_of(path.path)
+    steps = split_path(path.path)
 
     def explode(record: Record) -> Sequence[Record]:
         elements = find(record, steps)
         if not isinstance(elements, list):
             return (record,)
-        without = _replaced(record, steps, ())
+        without = _replace(record, steps, ())
         return [
-            without | element if isinstance(element, dict) else _replaced(record, steps, (element,))
+            without | element if isinstance(element, dict) else _replace(record, steps, (element,))
             for element in elements
         ]
 
@@ -398,7 +398,7 @@ def _explode(path: ArrayPath) -> Unfolding:
 
 
 def _join(path: ArrayPath) -> Unfolding:
-    steps = steps_of(path.path)
+    steps = split_path(path.path)
 
     def join(record: Record) -> Sequence[Record]:
         elements = find(record, steps)
@@ -407,7 +407,7 @@ def _join(path: ArrayPath) -> Unfolding:
         text = path.separator.join(
             element if isinstance(element, str) else dumps(element).decode() for element in elements
         )
-        return (_replaced(record, steps, (text,)),)
+        return (_replace(record, steps, (text,)),)
 
     return join
 
@@ -417,21 +417,21 @@ def find(record: Record, steps: Sequence[str]) -> Any:
     whole = ".".join(steps)
     if whole in record:
         return record[whole]
-    found: Any = record
+    value: Any = record
     for step in steps:
-        if not isinstance(found, dict):
+        if not isinstance(value, dict):
             return None
-        found = found.get(step)
-    return found
+        value = value.get(step)
+    return value
 
 
-def _replaced(record: Record, steps: Sequence[str], value: tuple[Any, ...]) -> Record:
+def _replace(record: Record, steps: Sequence[str], value: tuple[Any, ...]) -> Record:
     """A record with another value at a path, or without it if there is none."""
     whole = ".".join(steps)
     first, rest = (whole, ()) if whole in record else (steps[0], steps[1:])
     changed = dict(record)
     if rest:
-        changed[first] = _replaced(record[first], rest, value)
+        changed[first] = _replace(record[first], rest, value)
     elif value:
         changed[first] = value[0]
     else:

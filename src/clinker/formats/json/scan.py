@@ -12,7 +12,7 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 import orjson
 
-from clinker.formats.json.numbers import Codes, Mask, Places
+from clinker.formats.common.json_numbers import Codes, Mask, Places
 from clinker.frozen import frozen
 
 _QUOTE, _BACKSLASH, _COMMA, _COLON, _OPENS_ARRAY, _OPENS_OBJECT = b'"\\,:[{'
@@ -37,8 +37,8 @@ class Marks:
 
     @property
     def separators(self) -> Mask:
-        found: Mask = self.codes == _COMMA
-        return found
+        is_comma: Mask = self.codes == _COMMA
+        return is_comma
 
 
 class Structure:
@@ -54,22 +54,22 @@ class Structure:
         is_quote = self._quotes(codes)
         in_text = np.bitwise_xor.accumulate(is_quote.view(np.uint8)) ^ np.uint8(self._in_text)
         places = np.flatnonzero(_MARKS[codes] & (in_text == 0))
-        found = codes[places]
-        depths = self._depth + np.cumsum(_STEPS[found], dtype=np.int64)
+        marked = codes[places]
+        depths = self._depth + np.cumsum(_STEPS[marked], dtype=np.int64)
         if len(codes):
             self._in_text = bool(in_text[-1])
         if len(depths):
             self._depth = int(depths[-1])
-        return Marks(places, found, depths, np.flatnonzero(is_quote))
+        return Marks(places, marked, depths, np.flatnonzero(is_quote))
 
     def _quotes(self, codes: Codes) -> Mask:
         """Where a quote begins or ends a text."""
-        found: Mask = codes == _QUOTE
+        is_quote: Mask = codes == _QUOTE
         slashes = np.flatnonzero(codes == _BACKSLASH)
         escapes = self._is_escaped
         self._is_escaped = False
         if escapes and len(codes):
-            found[0] = False
+            is_quote[0] = False
             slashes = slashes[slashes > 0]
         if len(slashes):
             numbers = np.arange(len(slashes))
@@ -77,8 +77,8 @@ class Structure:
             before_in_row = numbers - np.maximum.accumulate(np.where(first_in_row, numbers, 0))
             escaped = slashes[before_in_row % 2 == 0] + 1
             self._is_escaped = bool(escaped[-1] == len(codes))
-            found[escaped[escaped < len(codes)]] = False
-        return found
+            is_quote[escaped[escaped < len(codes)]] = False
+        return is_quote
 
 
 def element_blocks(data: bytes, block_bytes: int) -> Iterator[tuple[int, bytes]]:
@@ -134,7 +134,7 @@ class ElementSearch:
     def look(self, block: bytes) -> Elements:
         """The elements in the next block."""
         marks = self._structure.marks(block)
-        found = Elements(b"", self._offset, np.zeros(0, np.int64))
+        elements = Elements(b"", self._offset, np.zeros(0, np.int64))
         mark = place = 0
         while place < len(block):
             if not self._is_inside:
@@ -145,10 +145,10 @@ class ElementSearch:
             among = slice(mark, until)
             is_between = marks.separators[among] & (marks.depths[among] == self._depth)
             separators = marks.places[among][is_between] - place
-            found = Elements(block[place:end], self._offset + place, separators)
+            elements = Elements(block[place:end], self._offset + place, separators)
             mark, place = until, end
         self._offset += len(block)
-        return found
+        return elements
 
     @property
     def _depth(self) -> int:

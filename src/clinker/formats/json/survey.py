@@ -9,30 +9,30 @@ from typing import BinaryIO, Protocol
 import numpy as np
 import orjson
 
-from clinker.formats.common.encodings import opened, text_start
+from clinker.formats.common.encodings import find_text_start
+from clinker.formats.common.json_numbers import LOADS, MALFORMED, find_spelling
 from clinker.formats.common.read_spec import (
-    FileLayout,
+    WIDENED,
     InputFile,
     Inventory,
-    JsonDialect,
-    JsonForm,
     MemberTypes,
     ReadSpec,
     Split,
     delivered_schema,
 )
 from clinker.formats.common.record_sizes import RecordSizes
-from clinker.formats.common.rejecting import missing_columns
+from clinker.formats.common.rejecting import describe_missing
+from clinker.formats.files.local import open_file
+from clinker.formats.json.dialect import JsonDialect, JsonForm
 from clinker.formats.json.documents import ArraySurvey
 from clinker.formats.json.members import MemberGuess
-from clinker.formats.json.numbers import LOADS, MALFORMED, spelling
 from clinker.formats.json.records import (
     Unfolding,
     WholeRecords,
     detect_form,
     line_records,
+    make_unfolding,
     no_array,
-    unfolding,
 )
 from clinker.formats.json.scan import Structure
 from clinker.frozen import frozen
@@ -57,12 +57,12 @@ def take_inventory(
     guesses = _Guesses(spec)
     surveys = [_survey(spec, dialect, file, split_bytes, (keys, guesses)) for file in files]
     return Inventory(
-        schema=delivered_schema(spec, members=guesses.types()),
+        schema=delivered_schema(spec, [WIDENED], guesses.types()),
         undeclared=(),
-        layouts=tuple(FileLayout(form=survey.form) for survey in surveys),
+        layouts=tuple(survey.form for survey in surveys),
         splits=tuple(split for survey in surveys for split in survey.splits),
         task_bytes=split_bytes,
-        record_bytes=_largest(surveys),
+        record_bytes=_find_largest(surveys),
         members=guesses.types(),
         warnings=tuple(keys.warnings()),
     )
@@ -78,7 +78,7 @@ class _Survey:
     """None if it is not NDJSON."""
 
 
-def _largest(surveys: Sequence[_Survey]) -> int | None:
+def _find_largest(surveys: Sequence[_Survey]) -> int | None:
     sizes = [survey.record_bytes for survey in surveys if survey.splits]
     return None if None in sizes else max(filter(None, sizes), default=0)
 
@@ -99,7 +99,7 @@ class _Guesses:
         if not self._guesses:
             return
         lines = text.split(b"\n", _GUESSED_LINES)[:_GUESSED_LINES]
-        loads = LOADS[spelling(b"\n".join(lines))]
+        loads = LOADS[find_spelling(b"\n".join(lines))]
         for line in lines:
             try:
                 record = loads(line)
@@ -122,7 +122,7 @@ class _KeySearch:
 
     def __init__(self, spec: ReadSpec) -> None:
         self._source = spec.source_name
-        self._sought = {column.name: _mentions(column.name) for column in spec.columns}
+        self._sought = {column.name: _spell_mentions(column.name) for column in spec.columns}
         self._looked = False
 
     def look(self, text: bytes) -> None:
@@ -133,10 +133,10 @@ class _KeySearch:
 
     def warnings(self) -> Iterator[str]:
         if self._sought and self._looked:
-            yield missing_columns(self._source, list(self._sought))
+            yield describe_missing(self._source, list(self._sought))
 
 
-def _mentions(name: str) -> tuple[bytes, ...]:
+def _spell_mentions(name: str) -> tuple[bytes, ...]:
     """What a text holds if it has a column: the end of its path, or a key of the whole name."""
     keys = tuple(map(orjson.dumps, dict.fromkeys((name.split(".")[-1], name))))
     # Any escape may stand for letters that many writers escape.
@@ -150,30 +150,32 @@ def _survey(
     split_bytes: int,
     looking: Sequence[_Looking],
 ) -> _Survey:
-    with opened(file.path) as stream:
-        start = text_start(stream, file.path, "utf-8", _ONLY_UTF8)
-        form = detect_form(dialect, _first_lines(stream, start), file.path)
+    with open_file(file.path) as stream:
+        start = find_text_start(stream, file.path, "utf-8", _ONLY_UTF8)
+        form = detect_form(dialect, _read_first_lines(stream, start), file.path)
         if form is None:
             return _Survey(None, ())
         if form == "ndjson":
             lines = _Lines()
-            unfold = unfolding(spec.array_paths, dialect.record_path, file.path)
+            unfold = make_unfolding(spec.array_paths, dialect.record_path, file.path)
             splits = tuple(_cut(stream, file, start, split_bytes, unfold, lines, looking))
             return _Survey(form, splits, lines.sizes.largest)
         if form == "array" or dialect.record_path:
-            array = ArraySurvey(dialect, file, unfolding(spec.array_paths), _all(looking))
+            array = ArraySurvey(
+                dialect, file, make_unfolding(spec.array_paths), _look_at_all(looking)
+            )
             splits = tuple(array.cut(stream, start, split_bytes))
             if array.is_there:
                 return _Survey("array", splits, array.sizes.largest)
         if form == "array":
             stream.seek(start)
             raise no_array(stream.read(), file.path, start)
-        for block in _blocks_of_lines(stream, start):
-            _all(looking)(block)
+        for block in _read_lines(stream, start):
+            _look_at_all(looking)(block)
     return _Survey("object", (Split(file, start, file.size, 1),))
 
 
-def _all(looking: Sequence[_Looking]) -> Callable[[bytes], None]:
+def _look_at_all(looking: Sequence[_Looking]) -> Callable[[bytes], None]:
     def look(text: bytes) -> None:
         for each in looking:
             each.look(text)
@@ -181,16 +183,16 @@ def _all(looking: Sequence[_Looking]) -> Callable[[bytes], None]:
     return look
 
 
-def _first_lines(stream: BinaryIO, start: int) -> list[bytes]:
+def _read_first_lines(stream: BinaryIO, start: int) -> list[bytes]:
     """The first lines that are not blank, as far as they tell what kind of file it is."""
     stream.seek(start)
-    found: list[bytes] = []
-    while len(found) < _FIRST_LINES and (line := stream.readline(_LONG_LINE)):
+    lines: list[bytes] = []
+    while len(lines) < _FIRST_LINES and (line := stream.readline(_LONG_LINE)):
         if len(line) == _LONG_LINE:
             line = line.lstrip()[:1] + (b"}" if _ends_on_its_line(stream, line) else b"")
         if not line.isspace():
-            found.append(line)
-    return found
+            lines.append(line)
+    return lines
 
 
 def _ends_on_its_line(stream: BinaryIO, line: bytes) -> bool:
@@ -217,7 +219,7 @@ def _cut(
     begin = offset = start
     target = start + split_bytes
     first_row = row = 1
-    for block in _blocks_of_lines(stream, start):
+    for block in _read_lines(stream, start):
         for each in (lines, *looking):
             each.look(block)
         if unfold:
@@ -233,7 +235,7 @@ def _cut(
         yield Split(file, begin, offset, first_row, row - first_row)
 
 
-def _blocks_of_lines(stream: BinaryIO, start: int) -> Iterator[bytes]:
+def _read_lines(stream: BinaryIO, start: int) -> Iterator[bytes]:
     stream.seek(start)
     parts: list[bytes] = []
     while block := stream.read(_BLOCK_BYTES):
@@ -260,11 +262,11 @@ class _Lines:
         starts = starts[starts < len(codes)]
         # Few lines begin with a blank, so each of these may be looked at.
         doubtful = np.flatnonzero(codes[starts] <= _BLANK)
-        blank = sum(1 for at in doubtful if not _line_at(text, int(starts[at])).strip())
+        blank = sum(1 for at in doubtful if not _take_line(text, int(starts[at])).strip())
         self.filled += len(starts) - blank
         self.sizes.add(len(text), len(starts) - blank)
 
 
-def _line_at(block: bytes, start: int) -> bytes:
+def _take_line(block: bytes, start: int) -> bytes:
     end = block.find(b"\n", start)
     return block[start : end if end >= 0 else len(block)]

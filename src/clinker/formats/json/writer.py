@@ -10,9 +10,9 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from clinker.cxl.types import Kind
-from clinker.formats.common.json_texts import escaped, indented, json_texts, nested_json
-from clinker.formats.common.rendering import held, rendered
-from clinker.formats.common.texts import replaced
+from clinker.formats.common.json_texts import escape, indent, write_json, write_nested
+from clinker.formats.common.rendering import join_records, take_column
+from clinker.formats.common.texts import replace_where
 from clinker.formats.common.writing import (
     WIDENED_COLUMN,
     OutputColumn,
@@ -20,6 +20,7 @@ from clinker.formats.common.writing import (
     Widened,
     WriteSpec,
 )
+from clinker.formats.json.dialect import JsonWriteDialect
 
 _INDENT = "  "
 _MAY_NEST = Kind.ARRAY | Kind.MAP
@@ -28,13 +29,18 @@ _MAY_NEST = Kind.ARRAY | Kind.MAP
 class JsonRenderer:
     """Records as objects whose keys are the columns, in their order."""
 
-    def __init__(self, spec: WriteSpec) -> None:
+    is_headed = False
+
+    def __init__(self, spec: WriteSpec, dialect: JsonWriteDialect) -> None:
         self._spec = spec
-        self._null = "null" if spec.preserve_nulls else '""'
+        self._is_pretty = dialect.pretty
+        self._null = "null" if dialect.preserve_nulls else '""'
         self._begin, self._colon, self._comma, self._end = (
-            ("{\n" + _INDENT, ": ", ",\n" + _INDENT, "\n}") if spec.pretty else ("{", ":", ",", "}")
+            ("{\n" + _INDENT, ": ", ",\n" + _INDENT, "\n}")
+            if dialect.pretty
+            else ("{", ":", ",", "}")
         )
-        if spec.json_form == "array":
+        if dialect.form == "array":
             self.opening, self.separator, self.closing = b"[\n", b",\n", b"\n]\n"
             self.empty = b"[]\n"
         else:
@@ -43,18 +49,18 @@ class JsonRenderer:
 
     def render(self, batch: pa.RecordBatch) -> Rendered:
         objects = self._objects(batch) if self._spec.columns else self._undeclared_only(batch)
-        return rendered(batch, objects, self.separator, self._spec.split)
+        return join_records(batch, objects, self.separator, self._spec.split)
 
     def _objects(self, batch: pa.RecordBatch) -> pa.StringArray:
         """The text of each record, followed by the separator."""
         pieces: list[str | pa.StringArray] = []
         before, behind = self._begin, ""
         for column in self._spec.columns:
-            values = held(batch, column)
+            values = take_column(batch, column)
             key = self._key(column.name)
             if column.type.only(Kind.STRING) and not values.null_count:
                 # The quotes join what stands around them, which is faster than to join the texts.
-                pieces += (behind + before + key + '"', escaped(values))
+                pieces += (behind + before + key + '"', escape(values))
                 behind = '"'
             else:
                 pieces += (behind + before + key, self._values(values, column))
@@ -81,10 +87,10 @@ class JsonRenderer:
         return self._begin + self._comma.join(fields) + self._end if fields else "{}"
 
     def _values(self, values: pa.Array, column: OutputColumn) -> pa.StringArray:
-        texts = json_texts(values, column.type)
-        if self._spec.pretty and column.type.maybe(_MAY_NEST):
+        texts = write_json(values, column.type)
+        if self._is_pretty and column.type.maybe(_MAY_NEST):
             nested = pc.match_substring_regex(texts, r"^[\[{]")
-            texts = replaced(texts, nested, lambda texts: map(_pretty, texts.to_pylist()))
+            texts = replace_where(texts, nested, lambda texts: map(_indent, texts.to_pylist()))
         return pc.fill_null(texts, self._null) if texts.null_count else texts
 
     def _undeclared(
@@ -98,7 +104,7 @@ class JsonRenderer:
         return pa.array(
             (
                 join(self._fields(orjson.loads(text), widened, taken)) if text else join([])
-                for text in held(batch, WIDENED_COLUMN).to_pylist()
+                for text in take_column(batch, WIDENED_COLUMN).to_pylist()
             ),
             pa.string(),
         )
@@ -112,9 +118,9 @@ class JsonRenderer:
     def _value(self, value: Any) -> str:
         if value is None:
             return self._null
-        text = nested_json(value)
-        return _pretty(text) if self._spec.pretty else text
+        text = write_nested(value)
+        return _indent(text) if self._is_pretty else text
 
 
-def _pretty(text: str) -> str:
-    return indented(text, _INDENT)
+def _indent(text: str) -> str:
+    return indent(text, _INDENT)

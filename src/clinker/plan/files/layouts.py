@@ -7,6 +7,7 @@ from dataclasses import field, replace
 from pathlib import Path
 
 from clinker.config import Layout, Loaded, load_schema_file
+from clinker.config.formats.base import FormatOptions
 from clinker.config.layout import LayoutRef, positions
 from clinker.config.nodes import OutputNode, SourceNode
 from clinker.diagnostics import Diagnostic, Label
@@ -54,14 +55,14 @@ def load_layouts(graph: Graph, options: Options) -> Layouts:
     return Layouts(by_node, diagnostics)
 
 
-def _references(graph: Graph) -> Iterator[tuple[Unit, LayoutRef, str]]:
+def _references(graph: Graph) -> Iterator[tuple[Unit, LayoutRef, FormatOptions]]:
     """The nodes that refer to a layout, each with the format of its files."""
     for unit, source in graph.of(SourceNode):
         if source.config.format_schema:
-            yield unit, source.config.format_schema, source.config.type
+            yield unit, source.config.format_schema, source.config.format
     for unit, output in graph.of(OutputNode):
         if output.config.layout:
-            yield unit, output.config.layout, output.config.type
+            yield unit, output.config.layout, output.config.format
 
 
 def _unreadable(unit: Unit, ref: LayoutRef, problem: OSError, base_dir: Path) -> Diagnostic:
@@ -76,8 +77,9 @@ def _unreadable(unit: Unit, ref: LayoutRef, problem: OSError, base_dir: Path) ->
 
 
 def _layout_problems(
-    unit: Unit, ref: LayoutRef, wanted: str, layout: Layout
+    unit: Unit, ref: LayoutRef, format: FormatOptions, layout: Layout
 ) -> Iterator[Diagnostic]:
+    wanted = format.name
     used_here = Label(ref.at("path"), f"used by '{unit.name}'")
     if layout.format is not None and layout.format != wanted:
         yield unit.problem(
@@ -87,7 +89,7 @@ def _layout_problems(
             help=f"write 'format: {wanted}', or use another schema file",
             also=(used_here,),
         )
-    elif wanted == "fixed_width" and layout.format is None:
+    elif format.needs_layout and layout.format is None:
         for each in layout.all_fields:
             for problem in positions(layout.resolved(each)):
                 trail = (*problem.secondary, used_here, *unit.scope.trail)

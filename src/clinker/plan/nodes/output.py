@@ -69,7 +69,7 @@ def bind_output(binder: Binder, unit: Unit, node: OutputNode) -> PlannedOutput:
         have_undeclared=upstream.have_undeclared,
         columns=_bind_columns(binder, unit, node, upstream),
     )
-    if node.config.type != "json":
+    if not node.config.format.holds_maps:
         _reject_maps(binder, planned)
     return planned
 

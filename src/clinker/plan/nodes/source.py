@@ -7,7 +7,7 @@ from typing import ClassVar, Literal
 
 from clinker.config.nodes import NodeBase, SourceNode
 from clinker.cxl.check.resolve import Row
-from clinker.cxl.types import SCHEMA_TYPES, STRING, Type
+from clinker.cxl.types import SCHEMA_TYPES, Type
 from clinker.frozen import frozen
 from clinker.plan.graph.graph import Unit
 from clinker.plan.nodes.base import NamedFields, PlannedNode
@@ -15,9 +15,6 @@ from clinker.plan.nodes.binder import Binder
 from clinker.plan.nodes.shape import Shape
 from clinker.plan.nodes.wanted import Wanted
 from clinker.plan.nodes.window import Window
-
-X12_SECTIONS = ("functional_group", "transaction_set")
-EDI_ELEMENTS = tuple(f"e{n:02}" for n in range(1, 33))
 
 
 @frozen(eq=False, kw_only=True)
@@ -59,10 +56,7 @@ def bind_source(binder: Binder, unit: Unit, node: SourceNode) -> PlannedSource:
 
 def _list_sections(node: SourceNode) -> Mapping[str, Type]:
     """The document sections a source reads, and those its format brings along."""
-    sections: dict[str, Type] = {}
-    if node.config.type == "x12":
-        for section in X12_SECTIONS:
-            sections.update({f"{section}.{e}": STRING.nullable() for e in EDI_ELEMENTS})
+    sections = dict(node.config.format.own_sections)
     if node.config.envelope:
         for section, declared in node.config.envelope.sections.items():
             for name, type_ in declared.fields.items():

@@ -9,7 +9,7 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from clinker.cxl.values import WrittenFloat
-from clinker.formats.common.tagging import Unfit, tagged, tagged_column, tagged_lists
+from clinker.formats.common.tagging import Unfit, tag, tag_column, tag_lists
 
 _TEXT = st.text(max_size=8) | st.text(st.sampled_from('ae19.:,-"\\\\{}[]\n\x01'), max_size=8)
 _SCALAR = (
@@ -41,18 +41,18 @@ _NESTED = st.lists(_VALUE, max_size=4) | st.dictionaries(_TEXT, _VALUE, max_size
 @example([["#1.10", WrittenFloat("1.10"), {"#": WrittenFloat("1e5")}], "#1", WrittenFloat("-0")])
 @example([{"u": "\x1f"}, {"u": "\\u001f"}, {"u": "\x7f"}])
 def test_a_column_is_its_values(values: list[Any]) -> None:
-    column = tagged_column(values)
+    column = tag_column(values)
     column.validate(full=True)
-    assert column.to_pylist() == [tagged(value) for value in values]
+    assert column.to_pylist() == [tag(value) for value in values]
 
 
 @settings(max_examples=200)
 @given(st.lists(st.none() | st.lists(_VALUE)))
 def test_arrays_have_their_items(values: list[list[Any] | None]) -> None:
-    column = tagged_lists(values)
+    column = tag_lists(values)
     column.validate(full=True)
     assert column.to_pylist() == [
-        None if value is None else [tagged(item) for item in value] for value in values
+        None if value is None else [tag(item) for item in value] for value in values
     ]
 
 
@@ -62,9 +62,9 @@ def test_only_what_is_nested_too_deeply_is_unfit(depth: int) -> None:
     for _ in range(depth):
         value = [value]
     try:
-        expected = tagged(value)
+        expected = tag(value)
     except Unfit:
         with pytest.raises(Unfit):
-            tagged_column([[1], value])
+            tag_column([[1], value])
     else:
-        assert tagged_column([[1], value]).to_pylist() == ["[1]", expected]
+        assert tag_column([[1], value]).to_pylist() == ["[1]", expected]

@@ -39,7 +39,7 @@ _SMALL_FRACTION = 4
 """From so many zeros behind the point on, a Float is written with an exponent."""
 
 
-def _table(characters: bytes) -> Mask:
+def _make_table(characters: bytes) -> Mask:
     """Which characters are among these."""
     table = np.zeros(256, np.bool_)
     table[list(characters)] = True
@@ -48,8 +48,8 @@ def _table(characters: bytes) -> Mask:
 
 # The last one is what stands around a text, too. Inside of quotes all this may stand as well, but
 # seldom does.
-_STANDS_BEFORE = _table(b":,[\t\n\r ")
-_STANDS_BEHIND = _table(b",]}\t\n\r ")
+_STANDS_BEFORE = _make_table(b":,[\t\n\r ")
+_STANDS_BEHIND = _make_table(b",]}\t\n\r ")
 
 
 class Spelling(enum.Enum):
@@ -65,21 +65,21 @@ class Spelling(enum.Enum):
 
 def loads(text: bytes) -> Any:
     """The value of a JSON text; one of MALFORMED if it is none."""
-    return LOADS[spelling(text)](text)
+    return LOADS[find_spelling(text)](text)
 
 
-def number_as_written(text: str) -> float:
+def read_number(text: str) -> float:
     """The Float of a text, with the text if it would be written in another way."""
     number = float(text)
     is_plain = repr(number) == text and "e" not in text and not text.endswith(".0")
     return number if is_plain else WrittenFloat(text)
 
 
-_known_number = lru_cache(1 << 14)(number_as_written)
+_known_number = lru_cache(1 << 14)(read_number)
 _decode = msgspec.json.Decoder(float_hook=_known_number).decode
 
 
-def _int_as_written(text: str) -> int | float:
+def _read_int(text: str) -> int | float:
     if len(text) > _LONGEST_INT or text == "-0":
         return WrittenFloat(text)
     number = int(text)
@@ -88,7 +88,7 @@ def _int_as_written(text: str) -> int | float:
 
 def _load_exactly(text: Any) -> Any:
     _decode(text)  # is strict, which the other one is not
-    return json.loads(bytes(text), parse_float=_known_number, parse_int=_int_as_written)
+    return json.loads(bytes(text), parse_float=_known_number, parse_int=_read_int)
 
 
 LOADS: dict[Spelling, Loads] = {
@@ -101,10 +101,10 @@ LOADS: dict[Spelling, Loads] = {
 
 def dumps(value: Any) -> bytes:
     """The JSON of a value, numbers as they were written."""
-    return orjson.dumps(value, _as_written)
+    return orjson.dumps(value, _write_number)
 
 
-def _as_written(value: Any) -> Any:
+def _write_number(value: Any) -> Any:
     if isinstance(value, WrittenFloat):
         return orjson.Fragment(value.text)
     raise TypeError
@@ -113,13 +113,13 @@ def _as_written(value: Any) -> Any:
 # How numbers are written
 
 
-def spelling(text: bytes) -> Spelling:
+def find_spelling(text: bytes) -> Spelling:
     """How the numbers of a JSON text are written; what only looks like one counts as well."""
-    found = _Look.at(text)
-    is_long = found.has_long_number()
-    if found.has_minus_zero() or (is_long and found.has_long_int()):
+    look = _Look.at(text)
+    is_long = look.has_long_number()
+    if look.has_minus_zero() or (is_long and look.has_long_int()):
         return Spelling.ODD_INTS
-    is_odd = is_long or found.has_exponent() or found.has_odd_fraction()
+    is_odd = is_long or look.has_exponent() or look.has_odd_fraction()
     return Spelling.ODD if is_odd else Spelling.PLAIN
 
 
@@ -166,11 +166,11 @@ class _Look:
         return False
 
     def has_long_int(self) -> bool:
-        return self._begins_number(long_runs(self.is_digit, _LONG_INT))
+        return self._begins_number(find_long_runs(self.is_digit, _LONG_INT))
 
     def has_long_number(self) -> bool:
         is_part = self.is_digit | (self.codes == _POINT)
-        return self._begins_number(long_runs(is_part, _LONG_NUMBER))
+        return self._begins_number(find_long_runs(is_part, _LONG_NUMBER))
 
     def _begins_number(self, places: Places) -> bool:
         """Whether a number can begin in one of these places."""
@@ -182,9 +182,9 @@ def is_digit(codes: Codes) -> Mask:
     return codes - np.uint8(_ZERO) < 10
 
 
-def long_runs(found: Mask, length: int) -> Places:
+def find_long_runs(mask: Mask, length: int) -> Places:
     """Where so many or more in a row begin."""
-    run = found
+    run = mask
     reached = 1
     while reached < length and run.any():
         step = min(reached, length - reached)

@@ -1,4 +1,4 @@
-"""Files that must not change from the moment a run looks at them until it ends.
+"""Files of this machine: identified, opened, and watched for change until a run ends.
 
 A file is surveyed once and read later, in parts and by several processes. If it becomes another one
 meanwhile, what they read does not belong together, even where each part can be read.
@@ -10,6 +10,8 @@ import os
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from datetime import UTC, datetime
+from pathlib import Path
+from typing import BinaryIO
 
 from clinker.formats.common.read_spec import FormatError, InputFile, Split
 
@@ -30,8 +32,16 @@ def input_file(index: int, path: str) -> InputFile:
     )
 
 
+def open_file(path: str) -> BinaryIO:
+    """A file to read; FormatError if it cannot be opened."""
+    try:
+        return Path(path).open("rb")
+    except OSError as problem:
+        raise FormatError(f"cannot be read: {problem.strerror}", path) from None
+
+
 def check_unchanged(file: InputFile) -> None:
-    """FormatError if a file is not the one it was, on the machine where that was found out."""
+    """FormatError if a file is not the one it was, on the machine where it was identified."""
     try:
         now = input_file(file.index, file.path)
     except FormatError:

@@ -8,10 +8,10 @@ from pathlib import Path
 
 import pytest
 
+from clinker.formats.csv.dialect import CsvDialect
+from clinker.formats.json.dialect import JsonDialect
 from clinker.formats.reading import (
-    CsvDialect,
     FormatError,
-    JsonDialect,
     check_unchanged,
     count_records,
     input_file,
