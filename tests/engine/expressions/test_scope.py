@@ -23,7 +23,7 @@ def test_names_and_literals_need_no_name() -> None:
         r"'it\'s'",
         "5L",
         "-1.5e-7D",
-        "true",
+        "TRUE",
         "DATE'2024-01-01'",
         "CAST(NULL AS ARRAY<BIGINT>)",
     ):

@@ -195,13 +195,13 @@ def number_sql(x: str, kind: Kind, spec: Spec, bind: Callable[[str], str]) -> st
         sign = f"if({x} < 0L, '-', {plus})"
         whole, rest = _int_parts_sql(x, spec)
         return aligned_sql(bind(_assembled_sql(sign, whole, rest, spec)), spec)
-    is_negative = f"({x} < 0D or ({x} = 0D and startswith(cast({x} as string), '-')))"
+    is_negative = f"({x} < 0D OR ({x} = 0D AND startswith(CAST({x} AS STRING), '-')))"
     sign = f"if({is_negative}, '-', {plus})"
     whole, rest = _float_parts_sql(x, spec, bind)
     text = (
-        f"case when {x} is null then null when isnan({x}) then 'NaN'"
-        f" when abs({x}) = double('Infinity') then concat({sign}, 'inf')"
-        f" else {_assembled_sql(sign, whole, rest, spec)} end"
+        f"CASE WHEN {x} IS NULL THEN NULL WHEN isnan({x}) THEN 'NaN'"
+        f" WHEN abs({x}) = double('Infinity') THEN concat({sign}, 'inf')"
+        f" ELSE {_assembled_sql(sign, whole, rest, spec)} END"
     )
     return aligned_sql(bind(text), spec)
 
@@ -219,7 +219,7 @@ def _assembled_sql(sign: str, whole: str, rest: str, spec: Spec) -> str:
 
 
 def _int_parts_sql(x: str, spec: Spec) -> tuple[str, str]:
-    digits = f"replace(cast({x} as string), '-', '')"
+    digits = f"replace(CAST({x} AS STRING), '-', '')"
     match spec.type:
         case "e":
             raise NotNative
@@ -274,13 +274,13 @@ def _fixed_parts_sql(x: str, spec: Spec, bind: Callable[[str], str]) -> tuple[st
     beyond_half = f"({product} - {below} - 0.5D)"
     is_odd = f"{below if spec.precision else whole} % 2 = 1"
     rounded = bind(
-        f"{below} + if({beyond_half} > -{error} or ({beyond_half} = -{error} and {is_odd}), 1L, 0L)"
+        f"{below} + if({beyond_half} > -{error} OR ({beyond_half} = -{error} AND {is_odd}), 1L, 0L)"
     )
-    carried = f"cast({whole} + {rounded} div {power}L as string)"
+    carried = f"CAST({whole} + {rounded} DIV {power}L AS STRING)"
     shown = f"if({x} < {2**53}D, {carried}, {_large_whole_sql(x)})"
     if not spec.precision:
         return shown, _zeros_sql(spec)
-    decimals = f"lpad(cast({rounded} % {power}L as string), {spec.precision}, '0')"
+    decimals = f"lpad(CAST({rounded} % {power}L AS STRING), {spec.precision}, '0')"
     return shown, f"concat('.', {decimals}, '{spec.type.removeprefix('f')}')"
 
 
@@ -297,7 +297,7 @@ def _large_whole_sql(x: str) -> str:
     Above the Ints it is halved until it is one, and limb by limb multiplied again.
     """
     state, limbs, limb, at = "`$state`", "`$limbs`", "`$limb`", "`$at`"
-    start = f"named_struct('number', {x}, 'scales', cast(array() as array<bigint>))"
+    start = f"named_struct('number', {x}, 'scales', CAST(array() AS ARRAY<BIGINT>))"
     scaled = (
         f"named_struct('number', {state}.number / {_SCALE}D,"
         f" 'scales', array_append({state}.scales, {_SCALE}L))"
@@ -308,21 +308,21 @@ def _large_whole_sql(x: str) -> str:
     )
     product = f"({limb} * {_SCALE}L + {state}.carry)"
     multiplied = (
-        f"aggregate({limbs}, named_struct('carry', 0L, 'limbs', cast(array() as array<bigint>)),"
-        f" ({state}, {limb}) -> named_struct('carry', {product} div {_LIMB}L,"
+        f"aggregate({limbs}, named_struct('carry', 0L, 'limbs', CAST(array() AS ARRAY<BIGINT>)),"
+        f" ({state}, {limb}) -> named_struct('carry', {product} DIV {_LIMB}L,"
         f" 'limbs', array_append({state}.limbs, {product} % {_LIMB}L)),"
         f" {state} -> if({state}.carry > 0L, array_append({state}.limbs, {state}.carry),"
         f" {state}.limbs))"
     )
-    number = f"cast({state}.number as bigint)"
+    number = f"CAST({state}.number AS BIGINT)"
     product_of_all = (
-        f"aggregate({state}.scales, array({number} % {_LIMB}L, {number} div {_LIMB}L),"
+        f"aggregate({state}.scales, array({number} % {_LIMB}L, {number} DIV {_LIMB}L),"
         f" ({limbs}, {at}) -> {multiplied})"
     )
-    shown = f"cast({limb} as string)"
+    shown = f"CAST({limb} AS STRING)"
     digits = (
         f"array_join(transform(reverse({product_of_all}), ({limb}, {at}) ->"
         f" if({at} = 0, {shown}, lpad({shown}, {len(str(_LIMB)) - 1}, '0'))), '')"
     )
     exact = f"transform(array({scaling}), {state} -> {digits})[0]"
-    return f"if({x} < {2**63}D, cast(cast({x} as bigint) as string), {exact})"
+    return f"if({x} < {2**63}D, CAST(CAST({x} AS BIGINT) AS STRING), {exact})"

@@ -58,7 +58,7 @@ def _day_of_year(value: datetime) -> int:
 
 FIELDS: dict[str, Field] = {
     "year": Field(1, 9999, lambda v: v.year, "year({v})"),
-    "century": Field(0, 99, lambda v: v.year // 100, "year({v}) div 100"),
+    "century": Field(0, 99, lambda v: v.year // 100, "year({v}) DIV 100"),
     "year_of_century": Field(0, 99, lambda v: v.year % 100, "year({v}) % 100"),
     "quarter": Field(1, 4, lambda v: (v.month + 2) // 3, "quarter({v})"),
     "month": Field(1, 12, lambda v: v.month, "month({v})"),
@@ -68,32 +68,32 @@ FIELDS: dict[str, Field] = {
     "weekday_from_sunday": Field(0, 6, lambda v: v.isoweekday() % 7, "dayofweek({v}) - 1"),
     "week_from_sunday": Field(
         *(0, 53, lambda v: (_day_of_year(v) + 6 - v.isoweekday() % 7) // 7),
-        "(dayofyear({v}) + 7 - dayofweek({v})) div 7",
+        "(dayofyear({v}) + 7 - dayofweek({v})) DIV 7",
     ),
     "week_from_monday": Field(
         *(0, 53, lambda v: (_day_of_year(v) + 6 - v.weekday()) // 7),
-        "(dayofyear({v}) + 6 - weekday({v})) div 7",
+        "(dayofyear({v}) + 6 - weekday({v})) DIV 7",
     ),
-    "iso_year": Field(1, 9999, lambda v: v.isocalendar().year, "extract(yearofweek from {v})"),
+    "iso_year": Field(1, 9999, lambda v: v.isocalendar().year, "extract(YEAROFWEEK FROM {v})"),
     "iso_year_of_century": Field(
-        0, 99, lambda v: v.isocalendar().year % 100, "extract(yearofweek from {v}) % 100"
+        0, 99, lambda v: v.isocalendar().year % 100, "extract(YEAROFWEEK FROM {v}) % 100"
     ),
     "iso_week": Field(1, 53, lambda v: v.isocalendar().week, "weekofyear({v})"),
     "hour": Field(0, 23, lambda v: v.hour, "hour({v})", timed=True),
     "hour12": Field(1, 12, lambda v: v.hour % 12 or 12, "(hour({v}) + 11) % 12 + 1", timed=True),
-    "half_day": Field(0, 1, lambda v: v.hour // 12, "cast(hour({v}) div 12 as int)", timed=True),
+    "half_day": Field(0, 1, lambda v: v.hour // 12, "CAST(hour({v}) DIV 12 AS INT)", timed=True),
     "minute": Field(0, 59, lambda v: v.minute, "minute({v})", timed=True),
     "second": Field(0, 59, lambda v: v.second, "second({v})", timed=True),
     "nanosecond": Field(
         *(0, 999_999_999, lambda v: v.microsecond * 1000),
-        "cast(extract(second from {v}) % 1 * 1000000 as int) * 1000",
+        "CAST(extract(SECOND FROM {v}) % 1 * 1000000 AS INT) * 1000",
         timed=True,
     ),
     "unix_second": Field(
         (datetime.min - _EPOCH) // _SECOND,
         (datetime.max - _EPOCH) // _SECOND,
         lambda v: (v - _EPOCH) // _SECOND,
-        "unix_date(cast({v} as date)) * 86400L + hour({v}) * 3600 + minute({v}) * 60 + second({v})",
+        "unix_date(CAST({v} AS DATE)) * 86400L + hour({v}) * 3600 + minute({v}) * 60 + second({v})",
         timed=True,
     ),
 }
@@ -122,11 +122,11 @@ def _padded(width: int, pad: str) -> Callable[[int], str]:
 
 def _padded_sql(field: str, width: int, pad: str) -> str | None:
     if pad == "-":
-        return "cast({n} as string)"
+        return "CAST({n} AS STRING)"
     # Longer numbers would be cut, and zeros would come before a sign.
     if field == "unix_second":
         return None
-    return f"lpad(cast({{n}} as string), {width}, '{pad.replace('_', ' ')}')"
+    return f"lpad(CAST({{n}} AS STRING), {width}, '{pad.replace('_', ' ')}')"
 
 
 def _number(field: str, width: int, pad: str = "0", regex: str | None = None) -> Specifier:
@@ -137,7 +137,7 @@ def _number(field: str, width: int, pad: str = "0", regex: str | None = None) ->
         field,
         rf"\s*+({digits})",
         int,
-        f"try_cast({{text}} as {'bigint' if field == 'unix_second' else 'int'})",
+        f"TRY_CAST({{text}} AS {'BIGINT' if field == 'unix_second' else 'INT'})",
         _padded(width, pad),
         _padded_sql(field, width, pad),
         width,
@@ -194,7 +194,7 @@ def _fraction(regex: str, show: Callable[[int], str], show_sql: str) -> Specifie
         "nanosecond",
         regex,
         lambda digits: int(digits[:9].ljust(9, "0")),
-        "cast(rpad({text}, 9, '0') as int)",
+        "CAST(rpad({text}, 9, '0') AS INT)",
         show,
         show_sql,
     )
@@ -206,7 +206,7 @@ def _digits(count: int, dot: str = "") -> Callable[[int], str]:
 
 
 def _digits_sql(count: int, dot: str = "") -> str:
-    digits = f"lpad(cast({{n}} div {10 ** (9 - count)} as string), {count}, '0')"
+    digits = f"lpad(CAST({{n}} DIV {10 ** (9 - count)} AS STRING), {count}, '0')"
     return f"concat('{dot}', {digits})" if dot else digits
 
 
@@ -217,8 +217,8 @@ def _shortest_fraction(nanoseconds: int) -> str:
 
 
 _SHORTEST_FRACTION_SQL = (
-    "case when {n} = 0 then '' when {n} % 1000000 = 0"
-    f" then {_digits_sql(3, '.')} else {_digits_sql(6, '.')} end"
+    "CASE WHEN {n} = 0 THEN '' WHEN {n} % 1000000 = 0"
+    f" THEN {_digits_sql(3, '.')} ELSE {_digits_sql(6, '.')} END"
 )
 
 
@@ -558,7 +558,7 @@ _DAYS: tuple[DayRule, ...] = (
     DayRule(
         ("year", "month", "day"),
         lambda f: date(f["year"], f["month"], f["day"]),
-        "cast(try_make_timestamp_ntz({year}, {month}, {day}, 0, 0, 0) as date)",
+        "CAST(try_make_timestamp_ntz({year}, {month}, {day}, 0, 0, 0) AS DATE)",
     ),
     DayRule(
         ("year", "day_of_year"),

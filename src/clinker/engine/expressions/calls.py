@@ -43,11 +43,11 @@ def call(compiler: Compiler, expr: typed.Call) -> Sql:
     def write(given: Sequence[Operand]) -> tuple[Sql, Type]:
         made = Call(compiler, method, given[0], given[1:], closure, expr.names)
         sql = made.written()
-        if sql.text.upper() == "NULL":
+        if sql.text == "NULL":
             sql = Sql(null(representation(made.type)), sql.fails)
         return sql, made.type
 
-    found = chosen(compiler.scope, [o.alternatives for o in operands], write, target, "false")
+    found = chosen(compiler.scope, [o.alternatives for o in operands], write, target, "FALSE")
     return Sql(found.text, _failing(operands, found.fails))
 
 
@@ -155,8 +155,8 @@ def _fitting(
             is_complete = False
     if is_complete:
         return fitting, None
-    tests = " OR ".join(each.test or "true" for each in fitting)
-    return fitting, f"({operand.text} IS NOT NULL AND NOT coalesce({tests or 'false'}, false))"
+    tests = " OR ".join(each.test or "TRUE" for each in fitting)
+    return fitting, f"({operand.text} IS NOT NULL AND NOT coalesce({tests or 'FALSE'}, FALSE))"
 
 
 def _as_float(compiler: Compiler, whole: Alternative) -> Alternative:

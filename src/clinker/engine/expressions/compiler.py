@@ -109,12 +109,12 @@ class Compiler:
         """Whether the value is exactly true: never null."""
         sql = self.expression(expr)
         if not expr.type.maybe(Kind.BOOL):
-            return Sql("false", sql.fails)
+            return Sql("FALSE", sql.fails)
         if representation(expr.type) == TAGGED:
             return Sql(f"({sql.text} <=> 'true')", sql.fails)
         if not expr.type.may_be_null and not sql.fails:
             return sql
-        return Sql(f"({sql.text} <=> true)", sql.fails)
+        return Sql(f"({sql.text} <=> TRUE)", sql.fails)
 
     def _native(self, expr: typed.Expr) -> Sql:
         if (known := constant(expr)) is not None:
@@ -235,7 +235,7 @@ class Compiler:
 
     def _logic(self, expr: typed.Logic) -> Sql:
         """What comes after a decisive operand is not evaluated, and so does not fail."""
-        decisive = "true" if expr.op is LogicOp.OR else "false"
+        decisive = "TRUE" if expr.op is LogicOp.OR else "FALSE"
         texts: list[str] = []
         steps: list[tuple[str, str | None]] = []
         for operand in expr.operands:
@@ -243,9 +243,9 @@ class Compiler:
             text = self.scope.bind(sql.text) if expr.fails else sql.text
             texts.append(text)
             if sql.fails:
-                steps.append((sql.fails, "true"))
+                steps.append((sql.fails, "TRUE"))
             steps.append((f"{text} = {decisive}", None))
-        return Sql("(" + f" {expr.op} ".join(texts) + ")", stepwise(steps))
+        return Sql("(" + f" {expr.op.upper()} ".join(texts) + ")", stepwise(steps))
 
     def _truth(self, expr: typed.Expr) -> Sql:
         """A Bool or null; anything else fails."""
@@ -287,7 +287,7 @@ class Compiler:
                 break
             test = self._matches(subject, pattern)
             if test.fails:
-                steps.append((test.fails, "true"))
+                steps.append((test.fails, "TRUE"))
             text = self.scope.bind(test.text) if expr.fails else test.text
             values.append(f"WHEN {text} THEN {arm.text}")
             steps.append((text, arm.fails))
@@ -340,7 +340,7 @@ class Compiler:
                 element = container.operand.type.element_type if kind is Kind.ARRAY else None
                 form = representation(element) if element else TAGGED
                 text = convert(self.scope, item, form, target)
-                branches.append(f"WHEN {' AND '.join(tests) or 'true'} THEN {text}")
+                branches.append(f"WHEN {' AND '.join(tests) or 'TRUE'} THEN {text}")
         value = f"CASE {' '.join(branches)} END" if branches else null(target)
         fails = holder_fails
         if index_fails:
@@ -445,7 +445,7 @@ def _as_bool(operands: Sequence[Operand]) -> tuple[Sql, Type] | None:
 
 def _item(container: Operand, index: Operand) -> str:
     if container.type.maybe(Kind.ARRAY):
-        return f"get({container.text}, try_cast({index.text} AS INT))"
+        return f"get({container.text}, TRY_CAST({index.text} AS INT))"
     if index.is_literal and isinstance(index.value, str) and PLAIN_KEY.fullmatch(index.value):
         # Finds a key without reading the whole map; leaves are tagged, so nothing is lost.
         return f"get_json_object({container.text}, '\\u0024.{index.value}')"

@@ -37,7 +37,7 @@ def stepwise(steps: Sequence[tuple[str, str | None]], otherwise: str | None = No
         needed.pop()
     if not needed:
         return otherwise
-    if len(needed) == 1 and needed[0][1] == "true":
+    if len(needed) == 1 and needed[0][1] == "TRUE":
         return either(needed[0][0], otherwise)
-    cases = " ".join(f"WHEN {condition} THEN {fails or 'false'}" for condition, fails in needed)
-    return f"CASE {cases} ELSE {otherwise or 'false'} END"
+    cases = " ".join(f"WHEN {condition} THEN {fails or 'FALSE'}" for condition, fails in needed)
+    return f"CASE {cases} ELSE {otherwise or 'FALSE'} END"

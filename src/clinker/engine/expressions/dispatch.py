@@ -73,7 +73,7 @@ def by_kind(scope: Scope, operands: Sequence[Operand], write: Write, target: Rep
     Operands are names or literals.
     """
     found = [alternatives(scope, operand) for operand in operands]
-    return chosen(scope, found, write, target, both(*map(present, operands)) or "true")
+    return chosen(scope, found, write, target, both(*map(present, operands)) or "TRUE")
 
 
 def chosen(
@@ -105,7 +105,7 @@ def chosen(
         failures.append((condition, sql.fails))
         if len(failures) > _MAX_BRANCHES:
             raise NotNative
-    fails = stepwise(failures, None if is_complete or otherwise == "false" else otherwise)
+    fails = stepwise(failures, None if is_complete or otherwise == "FALSE" else otherwise)
     return Sql(_value(scope, values, target), fails)
 
 

@@ -77,7 +77,7 @@ def _of_ints(scope: Scope, op: BinaryOp, a: Operand, b: Operand) -> Sql:
     if not b.is_literal or b.value == -1:
         overflows = f"({a.text} = {_SMALLEST} AND {b.text} = -1L)"
     impossible = either(by_zero, overflows)
-    value = f"({a.text} div {b.text})"
+    value = f"({a.text} DIV {b.text})"
     if impossible:
         value = f"if({impossible}, CAST(NULL AS BIGINT), {value})"
     return Sql(value, either(_failing(a, by_zero), overflows))
@@ -185,7 +185,7 @@ def equality(scope: Scope, op: BinaryOp, a: Operand, b: Operand) -> str:
     found = by_kind(scope, (a, b), equal, representation(BOOL))
     if not found.fails:
         return found.text
-    differs = "true" if op is BinaryOp.NOT_EQUAL else "false"
+    differs = "TRUE" if op is BinaryOp.NOT_EQUAL else "FALSE"
     return f"if({found.fails}, {differs}, {found.text})"
 
 

@@ -87,7 +87,7 @@ def null(form: Representation) -> str:
 def _scalar(value: Value) -> str:
     match value:
         case bool():
-            return "true" if value else "false"
+            return "TRUE" if value else "FALSE"
         case int():
             return f"{value}L"
         case float():
@@ -267,13 +267,13 @@ def decoded(scope: Scope, text: str, target: Representation, where: str | None) 
         # Where a value is of another kind the cast must not even be tried: it would raise inside,
         # which costs more than everything else together.
         case Kind.INT:
-            return f"try_cast(if({where or _looks_like_int(text)}, {text}, NULL) AS BIGINT)"
+            return f"TRY_CAST(if({where or _looks_like_int(text)}, {text}, NULL) AS BIGINT)"
         case Kind.FLOAT:
             is_number = where or _looks_like_number(text)
-            return f"try_cast(if({is_number}, {number_sql(text)}, NULL) AS DOUBLE)"
+            return f"TRY_CAST(if({is_number}, {number_sql(text)}, NULL) AS DOUBLE)"
         case _:
             moment = f"if(startswith({text}, '@'), substr({text}, 2), NULL)"
-            return f"try_cast({moment} AS {target.ddl})"
+            return f"TRY_CAST({moment} AS {target.ddl})"
 
 
 def _looks_like_int(text: str) -> str:

@@ -311,7 +311,7 @@ class _Rows:
             tells_failure = failing is not None and self._is_only_block(statement)
             made = _concatenated(nested) if nested else self._struct(inner)
             if tells_failure:
-                made = f"struct({made} AS record, coalesce({failing}, false) AS fails)"
+                made = f"struct({made} AS record, coalesce({failing}, FALSE) AS fails)"
             body = closed(made)
             failing = closed(failing) if failing and not tells_failure else failing
         records = f"transform({elements}, {variable} -> {body})"
@@ -350,7 +350,7 @@ class _Rows:
         form = Representation(element=element)
         array, found = operand.text, representation(source.type)
         if not source.type.only(Kind.ARRAY):
-            is_array = f"coalesce(startswith({array}, '['), false)"
+            is_array = f"coalesce(startswith({array}, '['), FALSE)"
             mismatch = f"({array} IS NOT NULL AND NOT {is_array})"
             fails = either(fails, mismatch)
             array = f"if({is_array}, {convert(scope, array, found, form)}, NULL)"

@@ -23,7 +23,7 @@ _MAX_INLINED = 4000
 _TRIVIAL = re.compile(
     r"""
     (`(?:[^`]|``)+`\.)?`(?:[^`]|``)+`     # a column, perhaps of one input
-    | [A-Za-z_]\w*                        # a lambda variable, true, false
+    | [A-Za-z_]\w*                        # a lambda variable, TRUE, FALSE
     | -?[0-9.]+(e[+-]?[0-9]+)?[LD]?
     | (DATE|TIMESTAMP_NTZ)?'(?:[^'\\]|\\.)*'
     | CAST\(NULL\ AS\ [A-Z_<>]+\)
