@@ -31,6 +31,16 @@ def test_names_and_literals_need_no_name() -> None:
     assert scope.layers("`a`") == []
 
 
+def test_names_that_users_write_are_none_of_the_scope() -> None:
+    scope = Scope()
+    a = scope.bind("f(`x`)")
+    b = scope.bind("g(```$1```, '\\u0060\\u00241\\u0060')")
+    assert selections(scope.layers(b)) == [[f"g(```$1```, '\\u0060\\u00241\\u0060') AS {b}"]]
+    assert selections(scope.layers(f"h({a}, {b})")) == [
+        [f"f(`x`) AS {a}", f"g(```$1```, '\\u0060\\u00241\\u0060') AS {b}"]
+    ]
+
+
 def test_equal_texts_share_a_name() -> None:
     scope = Scope()
     assert scope.bind("upper(`a`)") == scope.bind("upper(`a`)") == "`$1`"
@@ -99,6 +109,6 @@ def test_foreign_columns_come_between_what_they_use_and_what_uses_them() -> None
     scope.foreign(work)
     b = scope.bind(f"g({value}, {value})")
     first, second, third = scope.layers(b, fails)
-    assert first == Columns(("f(`a`) AS `$1`",))
+    assert first == Columns({"`$1`": "f(`a`)"})
     assert second == ForeignColumns((work,))
-    assert third == Columns((f"g({value}, {value}) AS {b}",))
+    assert third == Columns({b: f"g({value}, {value})"})

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
@@ -15,6 +14,7 @@ from clinker.cxl.types import NULL, Kind, Type
 from clinker.engine.expressions.conditions import both, either
 from clinker.engine.expressions.dispatch import Alternative, chosen, kind_of, of_kind
 from clinker.engine.expressions.representation import null, representation
+from clinker.engine.expressions.sql_text import as_unit, rename_variables
 from clinker.frozen import frozen
 
 if TYPE_CHECKING:
@@ -180,22 +180,6 @@ def _as_instants(compiler: Compiler, text: Alternative) -> Iterator[Alternative]
         )
 
 
-_LITERAL = r"""[rR]'[^']*'|'(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*"|`(?:[^`]|``)*`"""
-_QUOTED = re.compile(_LITERAL, re.DOTALL)
-_TOKEN = re.compile(rf"{_LITERAL}|(?<![\w.`])(?P<name>[A-Za-z_]\w*)", re.DOTALL)
-_PARAMETERS = re.compile(r"(?:\b([A-Za-z_]\w*)|\(\s*(\w+)\s*,\s*(\w+)\s*\))\s*->")
-
-
-def _as_unit(text: str) -> str:
-    """A text in parentheses, unless it is a name, a literal or a call."""
-    depth = 0
-    for character in _QUOTED.sub("q", text):
-        if depth == 0 and not (character.isalnum() or character in "_.()"):
-            return f"({text})"
-        depth += {"(": 1, ")": -1}.get(character, 0)
-    return text
-
-
 class Call:
     """A call on operands of one kind each, as the form of its method sees it."""
 
@@ -271,7 +255,7 @@ class Call:
             case _:
                 sql = form(self)
                 sql = Sql(self._renamed(sql.text), self._renamed(sql.fails) if sql.fails else None)
-        return Sql(_as_unit(sql.text), _as_unit(sql.fails) if sql.fails else None)
+        return Sql(as_unit(sql.text), as_unit(sql.fails) if sql.fails else None)
 
     def _filled(self, template: str) -> str:
         names = {"self": self.receiver.text}
@@ -287,13 +271,4 @@ class Call:
         return self._variables[name]
 
     def _renamed(self, text: str) -> str:
-        """The text of a form with the variables of its lambdas renamed."""
-        declared = {name for found in _PARAMETERS.findall(text) for name in found if name}
-        if not declared:
-            return text
-
-        def renamed(token: re.Match[str]) -> str:
-            name = token["name"]
-            return self._variable(name) if name in declared else token[0]
-
-        return _TOKEN.sub(renamed, text)
+        return rename_variables(text, self._variable)

@@ -158,7 +158,7 @@ def _missing(layers: Sequence[Layer], present: set[str]) -> list[Layer]:
     found: list[Layer] = []
     for layer in layers:
         if isinstance(layer, Columns):
-            new = tuple(s for s in layer.selections if s.rpartition(" AS ")[2] not in present)
+            new = {n: text for n, text in layer.definitions.items() if n not in present}
             if new:
                 found.append(Columns(new))
         else:

@@ -315,7 +315,7 @@ class _Aggregation:
             names = dict.fromkeys((SOURCE, POSITION, *records.order, REJECT))
             carried = ", ".join(f"'{name}', {quoted(name)}" for name in names)
             itself = f"if({quoted(REJECT)} is null, null, named_struct({carried}))"
-            layers.append(Columns((f"{itself} AS {quoted(_SELF)}",)))
+            layers.append(Columns({quoted(_SELF): itself}))
         frame = with_layers(records.frame, layers)
         functions = [f.expr(text) for text in partials.selections]
         if by or not records.has_rejects:
