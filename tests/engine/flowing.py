@@ -16,9 +16,7 @@ from clinker.cxl.run.evaluate import Record
 from clinker.cxl.types import INT
 from clinker.cxl.values import Value
 from clinker.diagnostics.render import render_text
-from clinker.engine.expressions import representation
 from clinker.engine.expressions.arrow_value import from_values, to_values
-from clinker.engine.expressions.frames import spark_type
 from clinker.engine.flow.building import Building
 from clinker.engine.flow.flow import POSITION, REJECT, SOURCE, Flow
 from clinker.engine.rejects.sites import Demand, Reason, Sites
@@ -27,6 +25,7 @@ from clinker.engine.run.observer import Quiet
 from clinker.engine.run.system import SystemValues
 from clinker.plan.compile import Plan, compile_pipeline
 from clinker.plan.options import Options
+from tests.engine.expressions.running import spark_type
 
 
 def planned(text: str) -> Plan:
@@ -49,7 +48,7 @@ def source_flow(building: Building, name: str, records: Sequence[Record]) -> Flo
     columns = building.plan.nodes[name].row.columns
     number = list(building.system.files).index(name)
     arrays = [from_values([r.get(c) for r in records], t) for c, t in columns.items()]
-    fields = [StructField(c, spark_type(representation(t))) for c, t in columns.items()]
+    fields = [StructField(c, spark_type(t)) for c, t in columns.items()]
     arrays.append(pa.array([number] * len(records), pa.int32()))
     fields.append(StructField(SOURCE, IntegerType()))
     arrays.append(pa.array(range(1, len(records) + 1), pa.int64()))

@@ -12,9 +12,10 @@ from clinker.cxl import types
 from clinker.cxl.run.tagged import encode
 from clinker.cxl.types import Kind, Type
 from clinker.cxl.values import Value
+from clinker.formats.common.column_types import is_tagged
 from clinker.formats.common.read_spec import WIDENED
 from clinker.formats.common.rendering import render_all
-from clinker.formats.common.writing import OutputColumn, WriteSpec, is_tagged
+from clinker.formats.common.writing import OutputColumn, WriteSpec
 from clinker.formats.files.assembly import write_document
 from clinker.formats.renderer import renderer
 

@@ -7,24 +7,9 @@ from collections.abc import Sequence
 import pyarrow as pa
 
 from clinker.cxl.run import tagged
-from clinker.cxl.types import Kind, Type
+from clinker.cxl.types import Type
 from clinker.cxl.values import Value
-from clinker.engine.expressions.representation import Representation, representation
-
-_ARROW: dict[Kind, pa.DataType] = {
-    Kind.BOOL: pa.bool_(),
-    Kind.INT: pa.int64(),
-    Kind.FLOAT: pa.float64(),
-    Kind.STRING: pa.string(),
-    Kind.DATE: pa.date32(),
-    Kind.DATETIME: pa.timestamp("us"),
-}
-
-
-def arrow_type(form: Representation) -> pa.DataType:
-    if form.element:
-        return pa.list_(arrow_type(form.element))
-    return _ARROW[form.kind] if form.kind else pa.string()
+from clinker.formats.common.column_types import Representation, representation
 
 
 def to_values(column: pa.Array | pa.ChunkedArray, type_: Type) -> list[Value]:
@@ -40,7 +25,7 @@ def from_values(values: Sequence[Value], type_: Type) -> pa.Array:
     """A column of this type that holds the values."""
     form = representation(type_)
     items = values if _is_plain(form) else [_held(value, form) for value in values]
-    return pa.array(items, arrow_type(form))
+    return pa.array(items, form.arrow_type)
 
 
 def _is_plain(form: Representation) -> bool:

@@ -13,8 +13,9 @@ from clinker.cxl.sql.operand import NotNative, Operand, Sql
 from clinker.cxl.types import NULL, Kind, Type
 from clinker.engine.expressions.conditions import both, either
 from clinker.engine.expressions.dispatch import Alternative, chosen, kind_of, of_kind
-from clinker.engine.expressions.representation import null, representation
+from clinker.engine.expressions.representation import null
 from clinker.engine.expressions.sql_text import as_unit, rename_variables
+from clinker.formats.common.column_types import representation
 from clinker.frozen import frozen
 
 if TYPE_CHECKING:

@@ -19,16 +19,14 @@ from clinker.engine.expressions.dispatch import Alternative, by_kind, kind_of, o
 from clinker.engine.expressions.foreign import ForeignExpression, Read, Wanted
 from clinker.engine.expressions.members import Struct, struct_of
 from clinker.engine.expressions.representation import (
-    TAGGED,
-    Representation,
     convert,
     json_fragment,
     literal,
     null,
-    representation,
     text_literal,
 )
 from clinker.engine.expressions.scope import Scope
+from clinker.formats.common.column_types import TAGGED, Representation, representation
 
 _Computed = typed.Aggregate | typed.Window
 

@@ -9,16 +9,9 @@ from typing import TypeAlias
 from clinker.cxl.sql.operand import NotNative, Operand, Sql
 from clinker.cxl.types import Kind, Type
 from clinker.engine.expressions.conditions import both, present, stepwise
-from clinker.engine.expressions.representation import (
-    CODES,
-    Representation,
-    convert,
-    is_of_kind,
-    kind_code,
-    null,
-    representation,
-)
+from clinker.engine.expressions.representation import CODES, convert, is_of_kind, kind_code, null
 from clinker.engine.expressions.scope import Scope
+from clinker.formats.common.column_types import Representation, representation
 from clinker.frozen import frozen
 
 _MAX_BRANCHES = 40

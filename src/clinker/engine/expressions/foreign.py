@@ -23,7 +23,7 @@ from clinker.cxl.run.evaluate import (
 from clinker.cxl.types import Type
 from clinker.cxl.values import Value
 from clinker.engine.expressions.arrow_value import from_values, to_values
-from clinker.engine.expressions.representation import representation
+from clinker.formats.common.column_types import representation
 from clinker.frozen import frozen
 
 Wanted: TypeAlias = "typed.Field | typed.System | typed.Symbol | typed.Aggregate | typed.Window"

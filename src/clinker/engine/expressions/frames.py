@@ -9,7 +9,6 @@ from pyspark.sql.types import BooleanType, DataType, StructField, StructType
 
 from clinker.engine.expressions.arrow_map import map_in_arrow
 from clinker.engine.expressions.foreign import foreign_batch_function, plain
-from clinker.engine.expressions.representation import Representation
 from clinker.engine.expressions.scope import Columns, ForeignColumns, Layer
 
 _LAYERS_AT_ONCE = 20
@@ -42,7 +41,3 @@ def _with_foreign(frame: DataFrame, layer: ForeignColumns) -> DataFrame:
         fields.append(StructField(plain(foreign.value), DataType.fromDDL(foreign.ddl)))
         fields.append(StructField(plain(foreign.fails), BooleanType()))
     return map_in_arrow(frame, foreign_batch_function(layer.work), StructType(fields))
-
-
-def spark_type(form: Representation) -> DataType:
-    return DataType.fromDDL(form.ddl)

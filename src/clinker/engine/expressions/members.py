@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 
 from clinker.cxl.types import ANY, Type
-from clinker.engine.expressions.representation import representation, text_literal
+from clinker.engine.expressions.representation import text_literal
 from clinker.engine.expressions.scope import Scope
+from clinker.formats.common.column_types import representation
 from clinker.frozen import frozen
 
 

@@ -10,8 +10,8 @@ from clinker.cxl.syntax.ast import EQUALITY_OPS, ORDERING_OPS, BinaryOp
 from clinker.cxl.types import BOOL, FLOAT, INT, STRING, Kind, Type
 from clinker.engine.expressions.conditions import both, either, present
 from clinker.engine.expressions.dispatch import by_kind, kind_of
-from clinker.engine.expressions.representation import representation
 from clinker.engine.expressions.scope import Scope
+from clinker.formats.common.column_types import representation
 
 NUMBERS = Kind.INT | Kind.FLOAT
 INSTANTS = Kind.DATE | Kind.DATETIME

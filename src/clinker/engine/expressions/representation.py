@@ -1,8 +1,4 @@
-"""How values of each type are held in columns, and SQL to go from one form to another.
-
-A value of one known kind is native; an array whose elements have a form of their own is an array
-of those; everything else is a tagged text (see `cxl.tagged`).
-"""
+"""Values in the forms that columns hold them in, as SQL: literals, kinds, and other forms."""
 
 from __future__ import annotations
 
@@ -15,51 +11,13 @@ from clinker.cxl.sql.tagged import number_sql
 from clinker.cxl.sql.text import tagged_float_sql, text_sql
 from clinker.cxl.types import Kind, Type
 from clinker.cxl.values import Value
-from clinker.frozen import frozen
+from clinker.formats.common.column_types import TAGGED, Representation, representation
 
 if TYPE_CHECKING:
     from clinker.engine.expressions.scope import Scope
 
-_DDL = {
-    Kind.BOOL: "BOOLEAN",
-    Kind.INT: "BIGINT",
-    Kind.FLOAT: "DOUBLE",
-    Kind.STRING: "STRING",
-    Kind.DATE: "DATE",
-    Kind.DATETIME: "TIMESTAMP_NTZ",
-}
 _MOMENTS = Kind.DATE | Kind.DATETIME
 _NUMBERS = Kind.INT | Kind.FLOAT
-
-
-@frozen
-class Representation:
-    """A native kind, an array of another form, or, when neither is given, a tagged text."""
-
-    kind: Kind | None = None
-    element: Representation | None = None
-
-    @property
-    def ddl(self) -> str:
-        """The type of a column of this form."""
-        if self.element:
-            return f"ARRAY<{self.element.ddl}>"
-        return _DDL[self.kind] if self.kind else "STRING"
-
-    @property
-    def is_tagged(self) -> bool:
-        return self.kind is None and self.element is None
-
-
-TAGGED = Representation()
-
-
-def representation(type_: Type) -> Representation:
-    """The form in which columns hold values of a type."""
-    kinds = type_.kinds & ~Kind.NULL
-    if kinds == Kind.ARRAY:
-        return Representation(element=representation(type_.element_type))
-    return Representation(kinds) if kinds in _DDL else TAGGED
 
 
 # Literals

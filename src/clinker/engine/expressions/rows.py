@@ -15,14 +15,9 @@ from clinker.engine.expressions.compiler import Compiler
 from clinker.engine.expressions.conditions import both, either
 from clinker.engine.expressions.foreign import META, ForeignRecords
 from clinker.engine.expressions.members import Struct, struct_ddl, structs_of, tagged_members
-from clinker.engine.expressions.representation import (
-    Representation,
-    convert,
-    null,
-    representation,
-    text_literal,
-)
+from clinker.engine.expressions.representation import convert, null, text_literal
 from clinker.engine.expressions.scope import Columns, Layer
+from clinker.formats.common.column_types import Representation, representation
 from clinker.frozen import frozen
 
 Texts = Mapping[str, str]

@@ -24,7 +24,7 @@ from clinker.cxl.run import strftime
 from clinker.cxl.run.tagged import encode
 from clinker.cxl.types import NUMERIC, Kind, Type
 from clinker.cxl.values import MAX_INT, MIN_INT, WrittenFloat
-from clinker.formats.common.read_spec import arrow_type
+from clinker.formats.common.column_types import arrow_type
 from clinker.formats.common.tagging import Unfit, tagged, tagged_column, tagged_lists
 from clinker.formats.json.numbers import MALFORMED, dumps, loads
 from clinker.frozen import frozen

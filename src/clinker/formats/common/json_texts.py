@@ -12,9 +12,9 @@ import pyarrow.compute as pc
 
 from clinker.cxl.types import Kind, Type
 from clinker.cxl.values import WrittenFloat, float_text
+from clinker.formats.common.column_types import is_tagged
 from clinker.formats.common.tagged_texts import by_tag, moment_texts, nested_value, text_after_tag
 from clinker.formats.common.texts import column_texts, contains_any, replaced, text_bytes
-from clinker.formats.common.writing import is_tagged
 from clinker.formats.json.numbers import loads
 
 _INDENT = "  "

@@ -11,6 +11,7 @@ import pyarrow as pa
 from clinker.cxl.failure import CATEGORY_TYPE_COERCION
 from clinker.cxl.values import Value
 from clinker.formats.common.coercion import Coerced, Coercion
+from clinker.formats.common.column_types import arrow_type
 from clinker.formats.common.encodings import opened
 from clinker.formats.common.read_spec import (
     WIDENED,
@@ -20,7 +21,6 @@ from clinker.formats.common.read_spec import (
     Inventory,
     ReadSpec,
     Split,
-    arrow_type,
 )
 from clinker.formats.common.rejecting import (
     Rejection,

@@ -10,6 +10,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from clinker.cxl.types import ANY, Kind, Type
+from clinker.formats.common.column_types import is_tagged
 from clinker.formats.common.json_texts import list_json, tagged_json
 from clinker.formats.common.rendering import held, rendered
 from clinker.formats.common.tagged_texts import by_tag, moment_texts, text_after_tag
@@ -20,7 +21,6 @@ from clinker.formats.common.writing import (
     Rendered,
     WriteError,
     WriteSpec,
-    is_tagged,
 )
 
 
