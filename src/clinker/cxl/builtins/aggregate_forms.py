@@ -140,12 +140,12 @@ def extreme(function: str) -> AggregateForm:
 
 def _extreme_float(call: AggregateCall, function: str, number: str) -> str:
     """The extreme of Floats, for which Spark does not tell -0.0 from 0.0."""
-    found = call.over_group(f"{function}({number})")
+    extreme = call.over_group(f"{function}({number})")
     sign = "<" if function == "min" else ">"
     reached = call.over_group(f"bool_or({number} = 0 AND power({number}, -1D) {sign} 0)")
     negative = reached if function == "min" else f"NOT {reached}"
     # Not literals: of two branches 0.0 and -0.0 Spark drops one, as if they were equal.
-    return f"if({found} = 0, if({negative}, -abs({found}), abs({found})), {found})"
+    return f"if({extreme} = 0, if({negative}, -abs({extreme}), abs({extreme})), {extreme})"
 
 
 def _extreme_tagged(call: AggregateCall, function: str, value: Operand) -> AggregateSql:

@@ -46,8 +46,8 @@ def _transformed_sql(call: SqlCall) -> Sql:
 
 def _first_match_sql(call: SqlCall) -> Sql:
     items, body = call.receiver.text, call.apply("x")
-    found = f"get(filter({items}, x -> {_holds(body)}), 0)"
-    return Sql(found, _fails_before_match(items, body))
+    first = f"get(filter({items}, x -> {_holds(body)}), 0)"
+    return Sql(first, _fails_before_match(items, body))
 
 
 def _has_match_sql(call: SqlCall) -> Sql:
@@ -148,11 +148,11 @@ def _array_of_parts(_: Type, args: tuple[Type, ...]) -> Type:
 
 def _flat_map_sql(call: SqlCall) -> Sql:
     items, body = call.receiver.text, call.apply("x")
-    given = call.closure_type.without_null()
+    type_ = call.closure_type.without_null()
     parts = f"filter(transform({items}, x -> {body.text}), y -> y IS NOT NULL)"
-    if given.kinds == Kind.ARRAY:
+    if type_.kinds == Kind.ARRAY:
         parts = f"flatten({parts})"
-    elif given.maybe(Kind.ARRAY):
+    elif type_.maybe(Kind.ARRAY):
         if len(call.type.element_type.without_null().kinds) == 1:
             raise NotNative  # elements have lost their tags
         taken_apart = f"if(startswith(z, '['), {parsed_array_sql('z')}, array(z))"

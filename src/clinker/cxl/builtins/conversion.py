@@ -130,8 +130,8 @@ def to_int(value: Value) -> int:
             number = int(value)
         case float() if math.isfinite(value):
             number = int(value)
-        case str() if found := _INT.fullmatch(value):
-            number = int(found[1] + found[2])
+        case str() if match := _INT.fullmatch(value):
+            number = int(match[1] + match[2])
     if number is None or not MIN_INT <= number <= MAX_INT:
         raise conversion_failed(text_of(value), "Int")
     return number

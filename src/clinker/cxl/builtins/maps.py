@@ -134,8 +134,8 @@ def _with_value(call: SqlCall, container: str, steps: list[str | int], json: str
     present = f"transform(map_entries({held}), e -> concat({text_json_sql('e.key')}, ':', {value}))"
     new = f"array(concat({text_sql(key_json(step))}, {json}))"
     missing = f"if(map_contains_key({held}, {name}), CAST(array() AS ARRAY<STRING>), {new})"
-    found = joined_map_sql(f"concat({present}, {missing})")
-    return f"if(startswith({container}, '{{') AND {json} IS NOT NULL, {found}, NULL)"
+    updated = joined_map_sql(f"concat({present}, {missing})")
+    return f"if(startswith({container}, '{{') AND {json} IS NOT NULL, {updated}, NULL)"
 
 
 def _with_item(
@@ -149,8 +149,8 @@ def _with_item(
         json = _with_value(call, inner, further, json)
     json = call.bind(json)
     item = f"if(i = {index}, {json}, {tagged_json_sql('x')})"
-    found = joined_array_sql(f"transform({held}, (x, i) -> {item})")
-    return f"if({index} < size({held}) AND {json} IS NOT NULL, {found}, NULL)"
+    updated = joined_array_sql(f"transform({held}, (x, i) -> {item})")
+    return f"if({index} < size({held}) AND {json} IS NOT NULL, {updated}, NULL)"
 
 
 @method(

@@ -195,8 +195,8 @@ def _rounded_float(number: float, decimals: int) -> float:
 def _round_sql(call: SqlCall) -> Sql:
     decimals = call.arg("decimals")
     if decimals is None or decimals.is_literal:
-        given = decimals.value if decimals else None
-        return _rounded_sql(call, given if isinstance(given, int) else 0)
+        places = decimals.value if decimals else None
+        return _rounded_sql(call, places if isinstance(places, int) else 0)
     return _rounded_to_any_sql(call, f"coalesce({decimals.text}, 0L)")
 
 

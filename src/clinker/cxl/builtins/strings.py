@@ -187,15 +187,16 @@ def contains(text: str, substring: str) -> bool:
     return substring in text
 
 
-def _given(call: SqlCall, name: str) -> Operand:
-    """A required argument."""
-    found = call.arg(name)
-    assert found
-    return found
+def _required(call: SqlCall, name: str) -> Operand:
+    """An argument that no call is without."""
+    argument = call.arg(name)
+    assert argument
+    return argument
 
 
 def _replace_sql(call: SqlCall) -> Sql:
-    text, find, replacement = call.receiver.text, _given(call, "find"), _given(call, "replacement")
+    text = call.receiver.text
+    find, replacement = _required(call, "find"), _required(call, "replacement")
     replaced = f"replace({text}, {find.text}, {replacement.text})"
     if find.is_literal and find.value:
         return Sql(replaced)
@@ -237,7 +238,7 @@ def _count_sql(count: str, most: str = f"{_MOST_CHARACTERS}L") -> str:
 
 
 def _substring_sql(call: SqlCall) -> Sql:
-    text, start, length = call.receiver.text, _given(call, "start"), call.arg("length")
+    text, start, length = call.receiver.text, _required(call, "start"), call.arg("length")
     position = f"{_count_sql(start.text)} + 1"
     rest = f"substr({text}, {position})"
     if length is None:
@@ -347,10 +348,10 @@ _TOO_LARGE = [FailureKind.STRING_TOO_LARGE]
 
 def _pad_sql(function: str) -> SqlForm:
     def form(call: SqlCall) -> Sql:
-        text, width, given = call.receiver.text, _given(call, "width").text, call.arg("char")
+        text, width, fill = call.receiver.text, _required(call, "width").text, call.arg("char")
         char = "' '"
-        if given:
-            char = call.bind(f"coalesce(nullif(left({given.text}, 1), ''), ' ')")
+        if fill:
+            char = call.bind(f"coalesce(nullif(left({fill.text}, 1), ''), ' ')")
         room = f"({MAX_TEXT_BYTES}L - octet_length({text})) DIV octet_length({char})"
         too_large = call.bind(f"({width} > length({text}) AND {width} - length({text}) > {room})")
         # Spark computes what is constant ahead of time, also what no record is to get.
@@ -493,7 +494,7 @@ def length(value: str | list[Value]) -> int:
 
 
 def _split_sql(call: SqlCall) -> Sql:
-    text, delimiter = call.receiver.text, _given(call, "delimiter")
+    text, delimiter = call.receiver.text, _required(call, "delimiter")
     characters = f"concat(array(''), {_CHARACTERS_SQL.format(text)}, array(''))"
     if isinstance(delimiter.value, str):
         if not delimiter.value:
@@ -526,7 +527,7 @@ def split(text: str, delimiter: str) -> list[str]:
 
 def _join_sql(call: SqlCall) -> Sql:
     values = call.receiver
-    return Sql(joined_sql(values.text, values.type.element_type, _given(call, "delimiter").text))
+    return Sql(joined_sql(values.text, values.type.element_type, _required(call, "delimiter").text))
 
 
 @method("join", ARRAY, STRING, params=[Param("delimiter", STRING)], sql=_join_sql)
@@ -620,10 +621,10 @@ _PATTERN_FAILS = [FailureKind.INVALID_PATTERN, FailureKind.SLOW_PATTERN]
 
 
 def _literal_pattern(call: SqlCall, *, whole: bool) -> patterns.Pattern:
-    given = _given(call, "pattern")
-    if not isinstance(given.value, str):
+    argument = _required(call, "pattern")
+    if not isinstance(argument.value, str):
         raise NotNative
-    pattern = patterns.compile_pattern(given.value)
+    pattern = patterns.compile_pattern(argument.value)
     if not pattern.is_fit_for_java(whole=whole):
         raise NotNative
     return pattern
@@ -745,7 +746,7 @@ def capture(text: str, pattern: str, group: int = 0) -> str | None:
 
 
 def _format_sql(call: SqlCall) -> Sql:
-    value, fmt = call.receiver, _given(call, "format").value
+    value, fmt = call.receiver, _required(call, "format").value
     if not isinstance(fmt, str):
         raise NotNative
     if not fmt:

@@ -101,10 +101,10 @@ def _find_method(node: ast.MethodCall, receiver: Type) -> Method:
     return (fitting or by_shape or overloads)[0]
 
 
-def arity_fits(checker: Checker, given: int, function: Builtin, span: Span) -> bool:
-    """Report unless the function takes as many arguments as are given."""
+def arity_fits(checker: Checker, count: int, function: Builtin, span: Span) -> bool:
+    """Report unless the function takes this number of arguments."""
     low, high = function.min_args, function.max_args
-    if low <= given and (high is None or given <= high):
+    if low <= count and (high is None or count <= high):
         return True
     wanted = f"at least {low}"
     if high is not None:
@@ -112,7 +112,7 @@ def arity_fits(checker: Checker, given: int, function: Builtin, span: Span) -> b
     plural = "" if wanted == "1" else "s"
     checker.error(
         "resolve",
-        f"'{function.name}' takes {wanted} argument{plural}, got {given}",
+        f"'{function.name}' takes {wanted} argument{plural}, got {count}",
         span,
         f"its signature is {function.signature}",
     )
@@ -219,12 +219,12 @@ def _built_call(
     )
 
 
-def _entry_failures(given: Type, wanted: Type, iso_text: bool) -> set[FailureKind]:
-    """What can go wrong when a value of type `given` is handed in where `wanted` is declared."""
+def _entry_failures(actual: Type, wanted: Type, iso_text: bool) -> set[FailureKind]:
+    """What can go wrong when a value of type `actual` is handed in where `wanted` is declared."""
     fails: set[FailureKind] = set()
-    if not given.only(accepted_kinds(wanted, iso_text)):
+    if not actual.only(accepted_kinds(wanted, iso_text)):
         fails.add(FailureKind.TYPE_MISMATCH)
-    if iso_text and given.maybe(Kind.STRING):
+    if iso_text and actual.maybe(Kind.STRING):
         fails.add(FailureKind.CONVERSION_FAILED)
     return fails
 
@@ -245,10 +245,10 @@ def _literal_failures(method: Method, args: list[typed.Expr]) -> Iterator[Failur
             yield from fails(arg.value)
 
 
-def _conversion_help(wanted: Type, given: Type) -> str | None:
+def _conversion_help(wanted: Type, actual: Type) -> str | None:
     if wanted == STRING:
         return "convert it with .to_string()"
-    if given.only(Kind.STRING):
+    if actual.only(Kind.STRING):
         if wanted.only(Kind.INT):
             return "convert it with .to_int()"
         if wanted.only(Kind.INT | Kind.FLOAT):

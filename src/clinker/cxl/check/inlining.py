@@ -42,8 +42,8 @@ def use(checker: Checker, node: ast.Use) -> None:
         checker.unusable_aliases.add(node.bound_name)
         return
     if any(d.is_error for d in module.diagnostics):
-        for found in module.diagnostics:
-            checker.add(found)
+        for diagnostic in module.diagnostics:
+            checker.add(diagnostic)
         checker.unusable_aliases.add(node.bound_name)
         return
     checker.aliases[node.bound_name] = module

@@ -183,11 +183,11 @@ def _walk_rest(checker: Checker, value: typed.Expr, node: ast.Expr, count: int) 
 
 
 def _last_members(node: ast.Expr, count: int) -> list[ast.Member]:
-    found: list[ast.Member] = []
-    while len(found) < count and isinstance(node, ast.Member):
-        found.append(node)
+    members: list[ast.Member] = []
+    while len(members) < count and isinstance(node, ast.Member):
+        members.append(node)
         node = node.object
-    return found[::-1]
+    return members[::-1]
 
 
 def _without_last(node: ast.Expr, count: int) -> ast.Expr:
@@ -226,14 +226,14 @@ def _column(checker: Checker, parts: tuple[str, ...]) -> Column | None:
         return None
     qualified = checker.context.qualifiers.get(parts[0])
     if qualified is not None and len(parts) > 1 and not checker.in_foreign_window:
-        found = _longest(qualified, parts[1:])
-        if found is None and qualified.has_undeclared:
+        column = _longest(qualified, parts[1:])
+        if column is None and qualified.has_undeclared:
             return Column(parts[0], parts[1], ANY, 2, is_undeclared=True)
-        return found and Column(parts[0], found.name, found.type, found.parts + 1)
-    found = _longest(checker.row, parts)
-    if found is None and checker.row.is_open and parts[0] not in checker.lets:
+        return column and Column(parts[0], column.name, column.type, column.parts + 1)
+    column = _longest(checker.row, parts)
+    if column is None and checker.row.is_open and parts[0] not in checker.lets:
         return Column(None, parts[0], ANY, 1)
-    return found
+    return column
 
 
 def _longest(row: Row, parts: tuple[str, ...]) -> Column | None:

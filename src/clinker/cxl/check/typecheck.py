@@ -135,13 +135,13 @@ class Checker:
         where = (*secondary, *reversed(self.called_from))
         self.add(Diagnostic(code, message, label, where, help, severity))
 
-    def add(self, found: Diagnostic) -> None:
-        """Keep a finding, unless the same was said of the same place, as for another call."""
-        place = found.primary.location if found.primary else None
-        key = (found.message, place and place.source, place and place.span)
+    def add(self, diagnostic: Diagnostic) -> None:
+        """Keep a diagnostic, unless the same was said of the same place, as for another call."""
+        place = diagnostic.primary.location if diagnostic.primary else None
+        key = (diagnostic.message, place and place.source, place and place.span)
         if key not in self.said:
             self.said.add(key)
-            self.diagnostics.append(found)
+            self.diagnostics.append(diagnostic)
 
     def warn(self, message: str, span: Span, help: str) -> None:
         self.error("typecheck", message, span, help, severity=Severity.WARNING)
@@ -369,9 +369,9 @@ class Checker:
             self.error("resolve", message, node.span, "name intermediate results with `let`")
             return self.broken(node)
         self.depth += 1
-        found = self.expression(node)
+        checked = self.expression(node)
         self.depth -= 1
-        return found
+        return checked
 
     def expression(self, node: ast.Expr) -> typed.Expr:
         match node:

@@ -95,10 +95,10 @@ def _positional(checker: Checker, node: ast.WindowCall, function: WindowFunction
         _reject_nested(checker, argument, node)
         args = args[1:]
     else:
-        found = _current_field(checker, node, function)
-        if not found:
+        field = _current_field(checker, node, function)
+        if not field:
             return checker.broken(node)
-        argument = found
+        argument = field
         _reject_nested(checker, argument, node)
     return _built_window(checker, node, function, argument, _offset(checker, node, function, args))
 

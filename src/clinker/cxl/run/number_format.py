@@ -69,56 +69,56 @@ def compile_spec(text: str, kind: Kind) -> Spec:
     """Parse a spec for values of one kind; SpecError if it does not suit them."""
     if kind not in NUMERIC.kinds | _TEXTS:
         raise SpecError(f"values of type {KIND_NAMES[kind]} take only the empty format", 0)
-    found = _SPEC.match(text)
-    assert found  # every part may be missing
-    problem = _problem_with_text(found, kind) if kind in _TEXTS else _problem(found, kind)
+    match = _SPEC.match(text)
+    assert match  # every part may be missing
+    problem = _problem_with_text(match, kind) if kind in _TEXTS else _problem(match, kind)
     if problem:
         part, message = problem
-        raise SpecError(message, found.end() if part is None else found.start(part))
+        raise SpecError(message, match.end() if part is None else match.start(part))
     return Spec(
-        fill=found["fill"] or " ",
-        align=found["align"] or (">" if kind in NUMERIC.kinds else "<"),
-        sign=found["sign"] or "-",
-        zero=found["zero"] is not None,
-        width=int(found["width"] or 0),
-        grouping=found["grouping"] or "",
-        precision=int(found["precision"] or _DEFAULT_PRECISION),
-        type=found["type"] or "",
+        fill=match["fill"] or " ",
+        align=match["align"] or (">" if kind in NUMERIC.kinds else "<"),
+        sign=match["sign"] or "-",
+        zero=match["zero"] is not None,
+        width=int(match["width"] or 0),
+        grouping=match["grouping"] or "",
+        precision=int(match["precision"] or _DEFAULT_PRECISION),
+        type=match["type"] or "",
     )
 
 
-def _problem(found: re.Match[str], kind: Kind) -> tuple[str | None, str] | None:
+def _problem(match: re.Match[str], kind: Kind) -> tuple[str | None, str] | None:
     """The part that is wrong (None: what follows the last one) and what is wrong with it."""
-    if found.end() < len(found.string):
-        return None, f"'{found.string[found.end() :]}' is not part of a number format"
-    type_ = found["type"]
+    if match.end() < len(match.string):
+        return None, f"'{match.string[match.end() :]}' is not part of a number format"
+    type_ = match["type"]
     if type_ and type_ not in "dfe%":
         return "type", f"type '{type_}' is unknown; there are d, f, e and %"
     if type_ == "d" and kind is Kind.FLOAT:
         return "type", "type 'd' is for Ints; a Float takes f, e or %"
-    if found["precision"] and type_ in (None, "d"):
+    if match["precision"] and type_ in (None, "d"):
         return "precision", "a precision needs the type f, e or %, as in '.2f'"
-    if found["zero"] and found["align"]:
+    if match["zero"] and match["align"]:
         return "zero", "an alignment excludes filling with zeros"
-    if found["zero"] and not found["width"]:
+    if match["zero"] and not match["width"]:
         return "zero", "filling with zeros needs a width"
-    if found["grouping"] and type_ == "e":
+    if match["grouping"] and type_ == "e":
         return "grouping", "type 'e' has no thousands to group"
-    return _excess(found, "width", MAX_WIDTH) or _excess(found, "precision", MAX_PRECISION)
+    return _excess(match, "width", MAX_WIDTH) or _excess(match, "precision", MAX_PRECISION)
 
 
-def _problem_with_text(found: re.Match[str], kind: Kind) -> tuple[str | None, str] | None:
+def _problem_with_text(match: re.Match[str], kind: Kind) -> tuple[str | None, str] | None:
     message = f"a {KIND_NAMES[kind]} takes only an alignment and a width, as in '>10'"
     for part in ("sign", "zero", "grouping", "precision", "type"):
-        if found[part]:
+        if match[part]:
             return part, message
-    if found.end() < len(found.string):
+    if match.end() < len(match.string):
         return None, message
-    return _excess(found, "width", MAX_WIDTH)
+    return _excess(match, "width", MAX_WIDTH)
 
 
-def _excess(found: re.Match[str], part: str, limit: int) -> tuple[str | None, str] | None:
-    digits = (found[part] or "").lstrip("0")
+def _excess(match: re.Match[str], part: str, limit: int) -> tuple[str | None, str] | None:
+    digits = (match[part] or "").lstrip("0")
     if len(digits) > len(str(limit)) or int(digits or 0) > limit:
         return part, f"the {part} is at most {limit}"
     return None

@@ -131,8 +131,8 @@ def search(pattern: Pattern, text: str) -> bool:
 
 def capture(pattern: Pattern, text: str, group: int) -> str | None:
     """What `group` holds in the first match; None without a match, or when it took no part."""
-    found = _match(pattern, text, whole=False) if group <= pattern.groups else None
-    return None if found is None else found.group(group)
+    match = _match(pattern, text, whole=False) if group <= pattern.groups else None
+    return None if match is None else match.group(group)
 
 
 _in_timed: ContextVar[bool] = ContextVar("in_timed", default=False)
@@ -441,14 +441,14 @@ class _Parser:
         return self.source.startswith(text, self.position)
 
     def _accept(self, text: str) -> bool:
-        found = self._at(text)
-        self.position += len(text) if found else 0
-        return found
+        is_next = self._at(text)
+        self.position += len(text) if is_next else 0
+        return is_next
 
     def _scan(self, expression: re.Pattern[str]) -> re.Match[str] | None:
-        found = expression.match(self.source, self.position)
-        self.position = self.position if found is None else found.end()
-        return found
+        match = expression.match(self.source, self.position)
+        self.position = self.position if match is None else match.end()
+        return match
 
     def _emit(self, text: str, kind: _Kind, shape: Shape) -> None:
         self.output.append(text)
@@ -503,18 +503,18 @@ class _Parser:
         self.open[-1].branches[-1].append(group.closed())
 
     def _name(self, start: int) -> None:
-        found = self._scan(_NAME)
-        if found is None:
+        match = self._scan(_NAME)
+        if match is None:
             raise PatternError("a group name is '<', letters, digits or '_', and '>'", start)
-        if found[1] in self.names:
-            raise PatternError(f"group name '{found[1]}' is used twice", start)
-        self.names.add(found[1])
+        if match[1] in self.names:
+            raise PatternError(f"group name '{match[1]}' is used twice", start)
+        self.names.add(match[1])
 
     def _changed_flags(self, start: int) -> frozenset[str]:
-        found = self._scan(_FLAGS)
-        if found is None or (found[0] == "?" and self._at(")")):
+        match = self._scan(_FLAGS)
+        if match is None or (match[0] == "?" and self._at(")")):
             raise PatternError(f"group '{self.source[start : start + 3]}' is not supported", start)
-        on, off = found[1], found[2] or ""
+        on, off = match[1], match[2] or ""
         for flag in on + off:
             if flag not in "ism":
                 raise PatternError(f"flag '{flag}' is not supported; only i, s and m are", start)
@@ -552,15 +552,15 @@ class _Parser:
     def _bounds(self, character: str, start: int) -> tuple[int, int]:
         if character != "{":
             return {"*": (0, _UNBOUNDED), "+": (1, _UNBOUNDED), "?": (0, 1)}[character]
-        found = self._scan(_COUNT)
-        if found is None:
+        match = self._scan(_COUNT)
+        if match is None:
             hint = "write '\\{' for the character"
             raise PatternError(f"'{{' begins no {{n}}, {{n,}} or {{n,m}}; {hint}", start)
-        counts = [count for count in found.groups() if count]
+        counts = [count for count in match.groups() if count]
         if any(len(count) > len(str(MAX_REPEAT)) or int(count) > MAX_REPEAT for count in counts):
             raise PatternError(f"more than {MAX_REPEAT} repetitions", start)
         low = int(counts[0])
-        high = _UNBOUNDED if found[2] == "" else int(counts[-1])
+        high = _UNBOUNDED if match[2] == "" else int(counts[-1])
         if high < low:
             raise PatternError("the repetition counts are in the wrong order", start)
         return low, high
@@ -627,20 +627,20 @@ class _Parser:
                 return _code(ord(character), start)
 
     def _reject_set_operation(self) -> None:
-        found = _SET_OPERATION.match(self.source, self.position)
-        if found is not None:
-            message = f"'{found[0]}' inside a class is a set operation in some engines; escape it"
+        match = _SET_OPERATION.match(self.source, self.position)
+        if match is not None:
+            message = f"'{match[0]}' inside a class is a set operation in some engines; escape it"
             raise PatternError(message, self.position)
 
     def _posix(self, start: int) -> _Set:
-        found = self._scan(_POSIX_NAME)
-        if found is None:
+        match = self._scan(_POSIX_NAME)
+        if match is None:
             raise PatternError("'[' inside a class must be escaped", start)
-        if found[2] not in _POSIX:
-            raise PatternError(f"unknown character class '[{found[0]}'", start)
-        self._reject_under_i(found[1] + found[2], f"[{found[0]}", start)
-        members = _POSIX[found[2]]
-        return _Set(_complement(members.ranges)) if found[1] else members
+        if match[2] not in _POSIX:
+            raise PatternError(f"unknown character class '[{match[0]}'", start)
+        self._reject_under_i(match[1] + match[2], f"[{match[0]}", start)
+        members = _POSIX[match[2]]
+        return _Set(_complement(members.ranges)) if match[1] else members
 
     def _reject_under_i(self, name: str, text: str, start: int) -> None:
         if "i" in self.flags and name in _CASED:
@@ -680,14 +680,14 @@ class _Parser:
         raise PatternError(f"{kind} '\\{character}' is not supported{hint}", start)
 
     def _hexadecimal(self, start: int) -> int:
-        found = self._scan(_HEXADECIMAL)
-        if found is None:
+        match = self._scan(_HEXADECIMAL)
+        if match is None:
             raise PatternError("'\\x' needs two hexadecimal digits, or some in braces", start)
-        return _code(int(found[1] or found[2], 16), start)
+        return _code(int(match[1] or match[2], 16), start)
 
     def _category(self, escape: str, start: int) -> _Set:
-        found = self._scan(_CATEGORY)
-        name = "" if found is None else found[1] or found[2]
+        match = self._scan(_CATEGORY)
+        name = "" if match is None else match[1] or match[2]
         text = f"{escape}{{{name}}}"
         if name not in _CATEGORIES:
             hint = "only general categories are, such as \\p{L} or \\p{Lu}"

@@ -155,8 +155,8 @@ class _Leading:
 
 def _rounded(call: AggregateCall, limbs: list[str], span: Span) -> ExactSum:
     sums = [call.over_group(f"sum({limb})") for limb in limbs]
-    found = _leading_of_many(call, sums, span) if span is EVERY else _leading_of_few(call, sums)
-    first, second = found.first, found.second
+    leading = _leading_of_many(call, sums, span) if span is EVERY else _leading_of_few(call, sums)
+    first, second = leading.first, leading.second
     # Move the leading digits to the top of 64 bits, or next to it: the logarithm may be off by one.
     size = f"greatest(abs(CAST({first} AS DOUBLE)), 1D)"
     shift = call.bind(f"greatest(61 - CAST(floor(log2({size})) AS INT), 0)")
@@ -164,11 +164,11 @@ def _rounded(call: AggregateCall, limbs: list[str], span: Span) -> ExactSum:
     digits = (
         f"shiftleft({first}, {shift})"
         f" | shiftrightunsigned(shiftrightunsigned({second}, 1), 63 - {shift})"
-        f" | if(shiftleft({second}, {shift}) <> 0 OR {found.rest}, 1L, 0L)"
+        f" | if(shiftleft({second}, {shift}) <> 0 OR {leading.rest}, 1L, 0L)"
     )
     signed = call.bind(f"CAST({digits} AS DOUBLE)")
-    if found.is_negative:
-        signed = f"if({found.is_negative}, -{signed}, {signed})"
+    if leading.is_negative:
+        signed = f"if({leading.is_negative}, -{signed}, {signed})"
 
     def total(exponent: str) -> str:
         if span is not EVERY:
@@ -177,7 +177,7 @@ def _rounded(call: AggregateCall, limbs: list[str], span: Span) -> ExactSum:
         half = f"CAST({exponent} AS INT) DIV 2"
         return f"({signed} * power(2D, {exponent} - {half}) * power(2D, {half}))"
 
-    exponent = call.bind(f"{found.exponent} + 64 - {shift}")
+    exponent = call.bind(f"{leading.exponent} + 64 - {shift}")
     return ExactSum(total(exponent), total(f"({exponent} - 64)"))
 
 

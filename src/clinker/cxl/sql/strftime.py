@@ -189,7 +189,7 @@ def _groups_sql(text: str, regex: str, count: int) -> str:
 
 def _java(regex: str) -> str:
     """A regular expression that means to Java what `regex` means to Python."""
-    return re.sub(r"\\(.)", lambda found: _BLANK if found[1] == "s" else found[0], regex)
+    return re.sub(r"\\(.)", lambda match: _BLANK if match[1] == "s" else match[0], regex)
 
 
 def _in_range(name: str, number: str) -> str:
@@ -219,8 +219,8 @@ def _moment_sql(reading: _Reading, bind: Bind) -> str:
     if set(rule.sources) == _DAY:
         day = ", ".join(fields[name] for name in ("year", "month", "day"))
     else:
-        found = bind(_day_sql(reading))
-        day = f"year({found}), month({found}), day({found})"
+        date = bind(_day_sql(reading))
+        day = f"year({date}), month({date}), day({date})"
     return f"try_make_timestamp_ntz({day}, {hour}, {minute}, {second})"
 
 

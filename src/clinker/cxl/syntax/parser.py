@@ -650,13 +650,13 @@ class _Parser:
         """Items up to `closing`, which is consumed; a trailing comma is fine."""
 
         def items() -> tuple[_T, ...]:
-            found: list[_T] = []
+            items: list[_T] = []
             while not self.token.is_symbol(closing):
-                found.append(item())
+                items.append(item())
                 if not self.accept_symbol(","):
                     break
             self.expect_symbol(closing)
-            return tuple(found)
+            return tuple(items)
 
         return self.unrestricted(items)
 

@@ -35,21 +35,21 @@ def call(compiler: Compiler, expr: typed.Call) -> Sql:
         if isinstance(arg, typed.Closure):
             closure = arg
         elif arg.type.is_null and method.param(position).optional:
-            break  # as if it and what follows it were not given
+            break  # as if it and what follows it were left out
         else:
             operands.append(_Entering.argument(compiler, arg, method, method.param(position)))
     if any(operand.is_nothing for operand in operands):
         return Sql(null(target), _failing(operands, None))
 
-    def write(given: Sequence[Operand]) -> tuple[Sql, Type]:
-        made = Call(compiler, method, given[0], given[1:], closure, expr.names)
+    def write(values: Sequence[Operand]) -> tuple[Sql, Type]:
+        made = Call(compiler, method, values[0], values[1:], closure, expr.names)
         sql = made.written()
         if sql.text == "NULL":
             sql = Sql(null(representation(made.type)), sql.fails)
         return sql, made.type
 
-    found = chosen(compiler.scope, [o.alternatives for o in operands], write, target, "FALSE")
-    return Sql(found.text, _failing(operands, found.fails))
+    result = chosen(compiler.scope, [o.alternatives for o in operands], write, target, "FALSE")
+    return Sql(result.text, _failing(operands, result.fails))
 
 
 def _failing(operands: Sequence[_Entering], last: str | None) -> str | None:
@@ -119,20 +119,20 @@ class _Entering:
         stops = expr.type.may_be_null and not reaches
         mismatch: str | None = None
         if takes_tagged:
-            found = [Alternative(operand)]
+            alternatives = [Alternative(operand)]
         elif expr.type.is_null:
-            found = [Alternative(_NO_VALUE)]
+            alternatives = [Alternative(_NO_VALUE)]
         else:
-            found, mismatch = _fitting(compiler, operand, declared, iso_text)
-            if reaches and operand.type.may_be_null and any(each.test for each in found):
-                found.append(Alternative(_NO_VALUE, f"{operand.text} IS NULL"))
+            alternatives, mismatch = _fitting(compiler, operand, declared, iso_text)
+            if reaches and operand.type.may_be_null and any(each.test for each in alternatives):
+                alternatives.append(Alternative(_NO_VALUE, f"{operand.text} IS NULL"))
         nothing = stops and expr.type.is_null
         goes_on = f"{operand.text} IS NOT NULL" if stops else None
         if mismatch and or_null:
             goes_on, mismatch = f"(NOT {mismatch})", None
             if stops:
                 goes_on = f"({operand.text} IS NOT NULL AND {goes_on})"
-        return cls(found, either(fails, mismatch), goes_on, nothing)
+        return cls(alternatives, either(fails, mismatch), goes_on, nothing)
 
 
 def _fitting(
@@ -144,13 +144,13 @@ def _fitting(
     is_complete = True
     several = len(kind_of(operand.type) & accepted_kinds(declared, iso_text)) > 1
     for kind in kind_of(operand.type):
-        found = of_kind(compiler.scope, operand, kind, one_of_several=several)
+        alternative = of_kind(compiler.scope, operand, kind, one_of_several=several)
         if kind & declared.kinds:
-            fitting.append(found)
+            fitting.append(alternative)
         elif to_float and kind is Kind.INT:
-            fitting.append(_as_float(compiler, found))
+            fitting.append(_as_float(compiler, alternative))
         elif iso_text and kind is Kind.STRING:
-            fitting += _as_instants(compiler, found)
+            fitting += _as_instants(compiler, alternative)
             is_complete = False
         else:
             is_complete = False
@@ -161,12 +161,12 @@ def _fitting(
 
 
 def _as_float(compiler: Compiler, whole: Alternative) -> Alternative:
-    given = whole.operand
-    type_ = Type(Kind.FLOAT | given.type.kinds & Kind.NULL)
-    if given.is_literal and isinstance(given.value, int):
-        value = float(given.value)
+    operand = whole.operand
+    type_ = Type(Kind.FLOAT | operand.type.kinds & Kind.NULL)
+    if operand.is_literal and isinstance(operand.value, int):
+        value = float(operand.value)
         return Alternative(Operand(f"{value!r}D", type_, is_literal=True, value=value))
-    text = compiler.scope.bind(f"CAST({given.text} AS DOUBLE)")
+    text = compiler.scope.bind(f"CAST({operand.text} AS DOUBLE)")
     return Alternative(Operand(text, type_), whole.test)
 
 
@@ -262,8 +262,8 @@ class Call:
         names = {"self": self.receiver.text}
         for param in self._method.params:
             if not isinstance(param, ClosureParam):
-                given = self.arg(param.name)
-                names[param.name] = given.text if given else null(representation(param.type))
+                operand = self.arg(param.name)
+                names[param.name] = operand.text if operand else null(representation(param.type))
         return self._renamed(template).format_map(names)
 
     def _variable(self, name: str) -> str:

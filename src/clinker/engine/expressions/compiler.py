@@ -77,9 +77,9 @@ class Compiler:
     def operand(self, expr: typed.Expr) -> tuple[Operand, str | None]:
         """The value under a name, or as a literal, and where it fails."""
         sql = self.expression(expr)
-        found = constant(expr)
-        if found is not None:
-            return Operand(sql.text, expr.type, is_literal=True, value=found.value), None
+        known = constant(expr)
+        if known is not None:
+            return Operand(sql.text, expr.type, is_literal=True, value=known.value), None
         return Operand(self.scope.bind(sql.text), expr.type), sql.fails
 
     def narrowed(self, expr: typed.Expr) -> tuple[Operand, str | None]:
@@ -177,18 +177,18 @@ class Compiler:
 
     def _not(self, expr: typed.Unary) -> Sql:
         operand, fails = self.operand(expr.operand)
-        found = by_kind(self.scope, [operand], _negated_bool, representation(expr.type))
-        return Sql(found.text, either(fails, found.fails))
+        result = by_kind(self.scope, [operand], _negated_bool, representation(expr.type))
+        return Sql(result.text, either(fails, result.fails))
 
     def _negated(self, expr: typed.Unary) -> Sql:
         operand, fails = self.operand(expr.operand)
-        found = by_kind(
+        result = by_kind(
             self.scope,
             [operand],
             lambda operands: operators.negation(self.scope, *operands),
             representation(expr.type),
         )
-        return Sql(found.text, either(fails, found.fails))
+        return Sql(result.text, either(fails, result.fails))
 
     def _binary(self, expr: typed.Binary) -> Sql:
         if expr.left.type.is_null or expr.right.type.is_null:
@@ -212,14 +212,14 @@ class Compiler:
         if all(len(kind_of(operand.type)) == 1 for operand in operands):
             written = operators.binary(self.scope, expr.op, *operands)
             type_ = written[1].nullable() if written else type_
-        found = by_kind(
+        result = by_kind(
             self.scope,
             operands,
-            lambda given: operators.binary(self.scope, expr.op, *given),
+            lambda pair: operators.binary(self.scope, expr.op, *pair),
             representation(type_),
         )
-        fails = either(left_fails, right_fails, found.fails) if expr.fails else None
-        return Sql(found.text, fails), type_
+        fails = either(left_fails, right_fails, result.fails) if expr.fails else None
+        return Sql(result.text, fails), type_
 
     def _coalesce(self, expr: typed.Binary) -> Sql:
         target = representation(expr.type)
@@ -248,8 +248,8 @@ class Compiler:
     def _truth(self, expr: typed.Expr) -> Sql:
         """A Bool or null; anything else fails."""
         operand, fails = self.operand(expr)
-        found = by_kind(self.scope, [operand], _as_bool, representation(BOOL))
-        return Sql(found.text, either(fails, found.fails))
+        result = by_kind(self.scope, [operand], _as_bool, representation(BOOL))
+        return Sql(result.text, either(fails, result.fails))
 
     def _promoted(self, expr: typed.Promote) -> Sql:
         sql = self.expression(expr.operand)
@@ -297,8 +297,8 @@ class Compiler:
     def _matches(self, subject: Operand | None, pattern: typed.Expr) -> Sql:
         if subject is None:
             return self.is_true(pattern)
-        found, fails = self.operand(pattern)
-        return Sql(operators.same_value(self.scope, subject, found), fails)
+        operand, fails = self.operand(pattern)
+        return Sql(operators.same_value(self.scope, subject, operand), fails)
 
     # Containers
 
@@ -308,8 +308,8 @@ class Compiler:
         keys = self.members.get(holder, ())
         if len(keys) < 2 or key not in keys:
             return None
-        found = self.scope.bind(struct_of(container.operand.text, keys, container.test))
-        return f"{found}.`{key}`"
+        members = self.scope.bind(struct_of(container.operand.text, keys, container.test))
+        return f"{members}.`{key}`"
 
     def _index(self, expr: typed.Index) -> Sql:
         """The item of an array or a map; what is no such thing has none."""
@@ -430,8 +430,8 @@ def constant(expr: typed.Expr) -> typed.Literal | None:
 
 
 def _negated_bool(operands: Sequence[Operand]) -> tuple[Sql, Type] | None:
-    found = _as_bool(operands)
-    return (Sql(f"(NOT {found[0].text})"), BOOL) if found else None
+    written = _as_bool(operands)
+    return (Sql(f"(NOT {written[0].text})"), BOOL) if written else None
 
 
 def _as_bool(operands: Sequence[Operand]) -> tuple[Sql, Type] | None:

@@ -65,8 +65,8 @@ def by_kind(scope: Scope, operands: Sequence[Operand], write: Write, target: Rep
 
     Operands are names or literals.
     """
-    found = [alternatives(scope, operand) for operand in operands]
-    return chosen(scope, found, write, target, both(*map(present, operands)) or "TRUE")
+    choices = [alternatives(scope, operand) for operand in operands]
+    return chosen(scope, choices, write, target, both(*map(present, operands)) or "TRUE")
 
 
 def chosen(

@@ -31,7 +31,7 @@ Wanted: TypeAlias = "typed.Field | typed.System | typed.Symbol | typed.Aggregate
 
 @frozen(eq=False)
 class Read:
-    """A value the interpreter is given: what it stands for, and the column that holds it."""
+    """A value that the interpreter reads: what it stands for, and the column that holds it."""
 
     wanted: Wanted
     column: str
@@ -39,7 +39,7 @@ class Read:
 
 
 @frozen
-class Given:
+class RecordValues:
     """The values of one record, sorted by what they stand for."""
 
     record: dict[str, Value]
@@ -68,7 +68,7 @@ class Foreign:
         """The type of the value's column."""
         raise NotImplementedError
 
-    def worker(self) -> Callable[[Given], object]:
+    def worker(self) -> Callable[[RecordValues], object]:
         """What computes the value; it may raise a `Failure`."""
         raise NotImplementedError
 
@@ -88,19 +88,19 @@ class ForeignExpression(Foreign):
     def ddl(self) -> str:
         return representation(self.expression.type).ddl
 
-    def worker(self) -> Callable[[Given], object]:
+    def worker(self) -> Callable[[RecordValues], object]:
         evaluate = compile_expression(self.expression)
 
-        def compute(given: Given) -> object:
-            surroundings = self.surroundings(given.system)
+        def compute(values: RecordValues) -> object:
+            surroundings = self.surroundings(values.system)
             frame = Frame(
-                given.record,
+                values.record,
                 surroundings,
-                inputs=given.inputs,
-                meta=given.meta,
-                results=given.results,
+                inputs=values.inputs,
+                meta=values.meta,
+                results=values.results,
             )
-            frame.locals.update(given.symbols)
+            frame.locals.update(values.symbols)
             return evaluate(frame)
 
         return compute
@@ -122,14 +122,14 @@ class ForeignRecords(Foreign):
     def ddl(self) -> str:
         return f"ARRAY<{record_ddl(self.fields, self.meta)}>"
 
-    def worker(self) -> Callable[[Given], object]:
-        def compute(given: Given) -> object:
-            surroundings = self.surroundings(given.system, self.max_expansion)
+    def worker(self) -> Callable[[RecordValues], object]:
+        def compute(values: RecordValues) -> object:
+            surroundings = self.surroundings(values.system, self.max_expansion)
             program = RowProgram(self.program, surroundings)
-            found = program.run(
-                given.record, given.meta, inputs=given.inputs, results=given.results
+            outcome = program.run(
+                values.record, values.meta, inputs=values.inputs, results=values.results
             )
-            return found.records
+            return outcome.records
 
         return compute
 
@@ -181,15 +181,15 @@ def foreign_batch_function(foreigns: Sequence[Foreign]) -> BatchFunction:
 
 
 def _with_columns(
-    batch: pa.RecordBatch, foreign: Foreign, compute: Callable[[Given], object]
+    batch: pa.RecordBatch, foreign: Foreign, compute: Callable[[RecordValues], object]
 ) -> pa.RecordBatch:
     columns = [to_values(batch.column(plain(r.column)), r.type) for r in foreign.reads]
     values: list[object] = []
     failed: list[bool] = []
     for row in range(batch.num_rows):
-        given = _given(foreign.reads, [column[row] for column in columns])
+        record_values = _sort_values(foreign.reads, [column[row] for column in columns])
         try:
-            values.append(compute(given))
+            values.append(compute(record_values))
             failed.append(False)
         except Failure:
             values.append(None)
@@ -198,23 +198,23 @@ def _with_columns(
     return batch.append_column(plain(foreign.fails), pa.array(failed, pa.bool_()))
 
 
-def _given(reads: Sequence[Read], values: Sequence[Value]) -> Given:
-    given = Given({}, {}, {}, {}, {}, {})
+def _sort_values(reads: Sequence[Read], values: Sequence[Value]) -> RecordValues:
+    record_values = RecordValues({}, {}, {}, {}, {}, {})
     for read, value in zip(reads, values, strict=True):
         match read.wanted:
             case typed.Field(qualifier=None, name=name):
-                given.record[name] = value
+                record_values.record[name] = value
             case typed.Field(qualifier=str(qualifier), name=name):
-                given.inputs.setdefault(qualifier, {})[name] = value
+                record_values.inputs.setdefault(qualifier, {})[name] = value
             case typed.System(namespace="meta", path=path):
-                given.meta[path[0]] = value
+                record_values.meta[path[0]] = value
             case typed.System(namespace=namespace, path=path):
-                given.system[namespace, path] = value
+                record_values.system[namespace, path] = value
             case typed.Symbol() as symbol:
-                given.symbols[symbol] = value
+                record_values.symbols[symbol] = value
             case typed.Aggregate() | typed.Window() as computed:
-                given.results[computed] = value
-    return given
+                record_values.results[computed] = value
+    return record_values
 
 
 def plain(column: str) -> str:

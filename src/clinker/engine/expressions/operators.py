@@ -37,8 +37,8 @@ _ZERO = Operand("0L", INT, is_literal=True, value=0)
 def binary(scope: Scope, op: BinaryOp, a: Operand, b: Operand) -> tuple[Sql, Type] | None:
     """An ordering or arithmetic and its type; None where it fails for operands of these kinds."""
     if op in ORDERING_OPS:
-        found = comparison(scope, op, a, b)
-        return (Sql(found), BOOL) if found else None
+        text = comparison(scope, op, a, b)
+        return (Sql(text), BOOL) if text else None
     return _arithmetic(scope, op, a, b)
 
 
@@ -182,11 +182,11 @@ def equality(scope: Scope, op: BinaryOp, a: Operand, b: Operand) -> str:
         text = comparison(scope, op, first, second)
         return (Sql(text), BOOL) if text else None
 
-    found = by_kind(scope, (a, b), equal, representation(BOOL))
-    if not found.fails:
-        return found.text
+    result = by_kind(scope, (a, b), equal, representation(BOOL))
+    if not result.fails:
+        return result.text
     differs = "TRUE" if op is BinaryOp.NOT_EQUAL else "FALSE"
-    return f"if({found.fails}, {differs}, {found.text})"
+    return f"if({result.fails}, {differs}, {result.text})"
 
 
 def _is_shallow(a: Type, b: Type) -> bool:

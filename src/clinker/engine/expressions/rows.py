@@ -63,8 +63,8 @@ class Block:
 
     def texts(self) -> list[str]:
         """All of its texts over rows."""
-        found = [*self.values.values(), *self.meta.values(), self.fails]
-        return [text for text in found if text]
+        texts = [*self.values.values(), *self.meta.values(), self.fails]
+        return [text for text in texts if text]
 
     def columns(self) -> list[str]:
         """The SQL of the columns that those use."""
@@ -89,15 +89,15 @@ class RowSql:
 
     def texts(self) -> list[str]:
         """All of its texts."""
-        found = [*self.values.values(), *self.meta.values(), self.records]
+        texts = [*self.values.values(), *self.meta.values(), self.records]
         for step in self.steps:
-            found += [step.keeps, step.fails]
+            texts += [step.keeps, step.fails]
             if step.distinct:
-                found += [text for text, _ in step.distinct.keys or ()]
+                texts += [text for text, _ in step.distinct.keys or ()]
         if self.block:
             # Rows keep the columns of their record.
-            found += [self.block.elements, *self.block.texts(), *self.block.columns()]
-        return [text for text in found if text]
+            texts += [self.block.elements, *self.block.texts(), *self.block.columns()]
+        return [text for text in texts if text]
 
 
 def compile_row_program(
@@ -160,15 +160,15 @@ class _Rows:
                     steps.append(_step(emission, keeps, distinct))
                     emission.fails, keeps = [], []
                 case typed.EmitEach():
-                    found = _Emission(emission.fields)
-                    block = self._block(statement, found)
+                    part = _Emission(emission.fields)
+                    block = self._block(statement, part)
                     if block is None:
-                        records.append(self._top_level_each(statement, before, found))
-                    self._fail(emission, either(*found.fails), keeps)
+                        records.append(self._top_level_each(statement, before, part))
+                    self._fail(emission, either(*part.fails), keeps)
                 case _:
-                    found = _Emission(emission.fields)
-                    self._simple(statement, found)
-                    self._fail(emission, either(*found.fails), keeps)
+                    part = _Emission(emission.fields)
+                    self._simple(statement, part)
+                    self._fail(emission, either(*part.fails), keeps)
             if isinstance(statement, typed.Emit | typed.EmitMeta):
                 before.append(statement)
         if block:
@@ -178,10 +178,10 @@ class _Rows:
         if not records:
             steps.append(_step(emission, keeps, None))
             return RowSql(tuple(steps), self._written(emission), self._written_meta())
-        given = self.scope.bind(_concatenated(records))
-        self._fail(emission, f"(size({given}) > {self.max_expansion})", keeps)
+        emitted = self.scope.bind(_concatenated(records))
+        self._fail(emission, f"(size({emitted}) > {self.max_expansion})", keeps)
         steps.append(_step(emission, keeps, None))
-        return RowSql(tuple(steps), {}, {}, given)
+        return RowSql(tuple(steps), {}, {}, emitted)
 
     def _fail(self, emission: _Emission, fails: str | None, keeps: Sequence[str]) -> None:
         """Note a failure, which does not happen to a record that was dropped before."""
@@ -228,12 +228,12 @@ class _Rows:
     ) -> Distinct:
         if not keys:
             return Distinct(None)
-        found: list[tuple[str, Type]] = []
+        values: list[tuple[str, Type]] = []
         for key in keys:
             operand, fails = self.compiler.operand(key)
             self._fail(emission, fails, keeps)
-            found.append((operand.text, operand.type))
-        return Distinct(tuple(found))
+            values.append((operand.text, operand.type))
+        return Distinct(tuple(values))
 
     # emit each
 
@@ -242,8 +242,8 @@ class _Rows:
         if not (self.takes_apart and statement is self.program.closing_block):
             return None
         scope = self.scope
-        found = _Emission(emission.fields)
-        elements, types = self._structs(statement) or (self._elements(statement, found), None)
+        before = _Emission(emission.fields)
+        elements, types = self._structs(statement) or (self._elements(statement, before), None)
         if types is None and self._is_read_by_member(statement):
             types = tagged_members(self.compiler.members[statement.element])
             elements = scope.bind(structs_of(scope, elements, list(types)))
@@ -260,7 +260,7 @@ class _Rows:
                 made = values, self._written_meta(), either(*inner.fails)
         except NotNative:
             return None
-        emission.fails.extend(found.fails)
+        emission.fails.extend(before.fails)
         return Block(elements, column, *made, narrowed, layers)
 
     def _structs(self, statement: typed.EmitEach) -> tuple[str, Mapping[str, Type]] | None:
@@ -312,9 +312,9 @@ class _Rows:
         records = f"transform({elements}, {variable} -> {body})"
         if tells_failure:
             # Both in one go: what the records and the failures share is computed once.
-            found = scope.bind(records)
-            emission.fails.append(scope.over(found, "exists", lambda x: f"{x}.fails"))
-            return scope.over(found, "transform", lambda x: f"{x}.record")
+            outcomes = scope.bind(records)
+            emission.fails.append(scope.over(outcomes, "exists", lambda x: f"{x}.fails"))
+            return scope.over(outcomes, "transform", lambda x: f"{x}.record")
         if failing:
             emission.fails.append(f"exists({elements}, {variable} -> {failing})")
         return f"flatten({records})" if nested else records
@@ -343,14 +343,14 @@ class _Rows:
         operand, fails = self.compiler.operand(source)
         element = representation(statement.element.type)
         form = Representation(element=element)
-        array, found = operand.text, representation(source.type)
+        array, held = operand.text, representation(source.type)
         if not source.type.only(Kind.ARRAY):
             is_array = f"coalesce(startswith({array}, '['), FALSE)"
             mismatch = f"({array} IS NOT NULL AND NOT {is_array})"
             fails = either(fails, mismatch)
-            array = f"if({is_array}, {convert(scope, array, found, form)}, NULL)"
+            array = f"if({is_array}, {convert(scope, array, held, form)}, NULL)"
         else:
-            array = convert(scope, array, found, form)
+            array = convert(scope, array, held, form)
         if fails:
             emission.fails.append(fails)
         empty = f"CAST(array() AS {form.ddl})"
@@ -408,11 +408,11 @@ class _Rows:
             for name, type_ in self.program.meta_written.items()
         }
 
-    def _as_promised(self, given: tuple[str, Type] | None, type_: Type) -> str:
+    def _as_promised(self, value: tuple[str, Type] | None, type_: Type) -> str:
         target = representation(type_)
-        if given is None:
+        if value is None:
             return null(target)
-        text, own = given
+        text, own = value
         return convert(self.scope, text, representation(own), target)
 
     def _struct(self, emission: _Emission) -> str:
