@@ -106,7 +106,7 @@ def test_foreign_columns_come_between_what_they_use_and_what_uses_them() -> None
     value, fails = scope.new_name(), scope.new_name()
     symbol = typed.Symbol("a", INT, typed.Role.LET)
     work = Foreign(value, fails, (Read(symbol, a, INT),), dt.datetime(2024, 1, 1))
-    scope.foreign(work)
+    scope.add_foreign(work)
     b = scope.bind(f"g({value}, {value})")
     first, second, third = scope.layers(b, fails)
     assert first == Columns({"`$1`": "f(`a`)"})

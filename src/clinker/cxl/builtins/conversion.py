@@ -14,7 +14,7 @@ from clinker.cxl.run import strftime
 from clinker.cxl.run.date_names import ENGLISH, DateNames
 from clinker.cxl.sql.operand import NotNative, Sql, SqlCall
 from clinker.cxl.sql.strftime import date_sql, datetime_sql, iso_date_sql, iso_datetime_sql
-from clinker.cxl.sql.text import text_sql
+from clinker.cxl.sql.text import text_literal
 from clinker.cxl.sql.text_form import text_form_sql
 from clinker.cxl.types import ANY, BOOL, DATE, DATETIME, FLOAT, INT, STRING, Kind, Type
 from clinker.cxl.values import MAX_INT, MIN_INT, Value, midnight, text_of
@@ -73,7 +73,7 @@ def _kind(call: SqlCall) -> Kind:
 def _matches_sql(x: str, regex: str) -> str:
     """Whether a whole text matches."""
     whole = rf"\A(?:{regex})\z"
-    return f"{x} RLIKE {text_sql(whole)}"
+    return f"{x} RLIKE {text_literal(whole)}"
 
 
 def _int_sql(call: SqlCall) -> str | None:

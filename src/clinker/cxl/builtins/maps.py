@@ -20,7 +20,7 @@ from clinker.cxl.sql.tagged import (
     tagged_json_sql,
     text_json_sql,
 )
-from clinker.cxl.sql.text import text_sql
+from clinker.cxl.sql.text import text_literal
 from clinker.cxl.types import ANY, ARRAY, MAP, STRING, array_of
 from clinker.cxl.values import Value
 
@@ -125,14 +125,14 @@ def _with_value(call: SqlCall, container: str, steps: list[str | int], json: str
     step, *further = steps
     if isinstance(step, int):
         return _with_item(call, container, step, further, json)
-    held, name = call.bind(parsed_map_sql(container)), text_sql(step)
+    held, name = call.bind(parsed_map_sql(container)), text_literal(step)
     if further:
         inner = call.bind(f"coalesce(try_element_at({held}, {name}), '{{}}')")
         json = _with_value(call, inner, further, json)
     json = call.bind(json)
     value = f"if(e.key = {name}, {json}, {tagged_json_sql('e.value')})"
     present = f"transform(map_entries({held}), e -> concat({text_json_sql('e.key')}, ':', {value}))"
-    new = f"array(concat({text_sql(key_json(step))}, {json}))"
+    new = f"array(concat({text_literal(key_json(step))}, {json}))"
     missing = f"if(map_contains_key({held}, {name}), CAST(array() AS ARRAY<STRING>), {new})"
     updated = joined_map_sql(f"concat({present}, {missing})")
     return f"if(startswith({container}, '{{') AND {json} IS NOT NULL, {updated}, NULL)"

@@ -21,7 +21,7 @@ from clinker.cxl.run.number_format import (
 )
 from clinker.cxl.sql import strftime as strftime_sql
 from clinker.cxl.sql.operand import NotNative, Operand, Sql, SqlCall, SqlForm
-from clinker.cxl.sql.text import text_sql
+from clinker.cxl.sql.text import text_literal
 from clinker.cxl.sql.text_form import joined_sql, text_form_sql
 from clinker.cxl.types import ANY, ARRAY, BOOL, INT, NUMERIC, STRING, Kind, Type, array_of
 from clinker.cxl.values import Value, kind_name, kind_of, text_of
@@ -499,7 +499,7 @@ def _split_sql(call: SqlCall) -> Sql:
     if isinstance(delimiter.value, str):
         if not delimiter.value:
             return Sql(characters)
-        return Sql(f"split({text}, {text_sql(patterns.literal(delimiter.value))}, -1)")
+        return Sql(f"split({text}, {text_literal(patterns.literal(delimiter.value))}, -1)")
     quoted = rf"concat(r'\Q', replace({delimiter.text}, r'\E', r'\E\\E\Q'), r'\E')"
     return Sql(f"if({delimiter.text} = '', {characters}, split({text}, {quoted}, -1))")
 
@@ -642,13 +642,13 @@ def _limited(call: SqlCall, limit: int | None) -> Sql:
 def _matches_sql(call: SqlCall) -> Sql:
     pattern = _literal_pattern(call, whole=True)
     text = _limited(call, pattern.limit(whole=True))
-    return Sql(f"{text.text} RLIKE {text_sql(patterns.anchored(pattern))}", text.fails)
+    return Sql(f"{text.text} RLIKE {text_literal(patterns.anchored(pattern))}", text.fails)
 
 
 def _find_sql(call: SqlCall) -> Sql:
     pattern = _literal_pattern(call, whole=False)
     text = _limited(call, pattern.limit(whole=False))
-    return Sql(f"{text.text} RLIKE {text_sql(pattern.text)}", text.fails)
+    return Sql(f"{text.text} RLIKE {text_literal(pattern.text)}", text.fails)
 
 
 @method("matches", STRING, BOOL, params=[_WHOLE], fails=_PATTERN_FAILS, sql=_matches_sql)
@@ -691,8 +691,8 @@ def find(text: str, pattern: str) -> bool:
 
 def _group_sql(call: SqlCall, text: str, pattern: patterns.Pattern, group: int) -> str:
     """What a group holds. Spark gives the empty text also where there is nothing."""
-    held = call.bind(f"regexp_extract({text}, {text_sql(pattern.text)}, {group})")
-    is_there = f"{text} RLIKE {text_sql(patterns.empty_group(pattern, group))}"
+    held = call.bind(f"regexp_extract({text}, {text_literal(pattern.text)}, {group})")
+    is_there = f"{text} RLIKE {text_literal(patterns.empty_group(pattern, group))}"
     return f"if({held} = '', if({is_there}, '', NULL), {held})"
 
 

@@ -20,7 +20,7 @@ from collections.abc import Callable
 from functools import lru_cache
 
 from clinker.cxl.sql.operand import NotNative
-from clinker.cxl.sql.text import float_text_sql, text_sql
+from clinker.cxl.sql.text import float_text_sql, text_literal
 from clinker.cxl.types import KIND_NAMES, NUMERIC, Kind
 from clinker.cxl.values import float_text
 from clinker.frozen import frozen
@@ -178,7 +178,7 @@ def aligned_sql(text: str, spec: Spec) -> str:
     """`format_text` for the text of that name."""
     if not spec.width:
         return text
-    fill = text_sql(spec.fill)
+    fill = text_literal(spec.fill)
     padded = {
         "<": f"rpad({text}, {spec.width}, {fill})",
         ">": f"lpad({text}, {spec.width}, {fill})",
@@ -190,7 +190,7 @@ def aligned_sql(text: str, spec: Spec) -> str:
 
 def number_sql(x: str, kind: Kind, spec: Spec, bind: Callable[[str], str]) -> str:
     """`format_number` for the number of that name; `bind` gives texts of SQL a name."""
-    plus = text_sql(spec.sign.removeprefix("-"))
+    plus = text_literal(spec.sign.removeprefix("-"))
     if kind is Kind.INT:
         sign = f"if({x} < 0L, '-', {plus})"
         whole, rest = _int_parts_sql(x, spec)
@@ -233,7 +233,7 @@ def _int_parts_sql(x: str, spec: Spec) -> tuple[str, str]:
 
 def _zeros_sql(spec: Spec) -> str:
     zeros = "." + "0" * spec.precision if spec.precision else ""
-    return text_sql(zeros + spec.type.removeprefix("f"))
+    return text_literal(zeros + spec.type.removeprefix("f"))
 
 
 def _float_parts_sql(x: str, spec: Spec, bind: Callable[[str], str]) -> tuple[str, str]:

@@ -15,7 +15,7 @@ from datetime import date, datetime, time, timedelta
 from functools import lru_cache
 
 from clinker.cxl.run.date_names import ENGLISH, DateNames, Spelling, Words
-from clinker.cxl.sql.text import text_sql
+from clinker.cxl.sql.text import text_literal
 from clinker.frozen import frozen
 
 _Fields = Mapping[str, int]
@@ -156,7 +156,7 @@ def _worded(field: str, words: Words, first: int) -> Specifier:
     for word in ambiguous:
         del numbers[word]
     read = sorted(numbers, key=len, reverse=True)
-    shown = ", ".join(_template(text_sql(word)) for word in words.shown)
+    shown = ", ".join(_template(text_literal(word)) for word in words.shown)
     return Specifier(
         field,
         f"({'|'.join(_spelled(word, spelling) for word in read)})",
@@ -177,8 +177,8 @@ def _number_of_word_sql(numbers: Mapping[str, int], spelling: Spelling) -> str |
     if any("," in word for word in numbers):  # which separates the words in SQL
         return None
     changed = {c: base for c, base in spelling.base.items() if c != base}
-    before, after = (_template(text_sql("".join(side))) for side in (changed, changed.values()))
-    words = _template(text_sql(",".join(numbers)))
+    before, after = (_template(text_literal("".join(side))) for side in (changed, changed.values()))
+    words = _template(text_literal(",".join(numbers)))
     position = f"find_in_set(translate({{text}}, {before}, {after}), {words})"
     return f"element_at(array({', '.join(map(str, numbers.values()))}), nullif({position}, 0))"
 
@@ -351,7 +351,7 @@ def _items(text: str, names: DateNames) -> Iterator[Item]:
 
 
 def _text(source: str, offset: int, text: str, regex: str) -> Item:
-    return Item(source, offset, regex, lambda _: text, _template(text_sql(text)))
+    return Item(source, offset, regex, lambda _: text, _template(text_literal(text)))
 
 
 def _specified(source: str, offset: int, pad: str, name: str, names: DateNames) -> Iterator[Item]:

@@ -8,7 +8,7 @@ from datetime import datetime
 
 from clinker.cxl.run.strftime import FIELDS, ISO_DATE, ISO_DATETIME, Pattern, compile_pattern
 from clinker.cxl.sql.operand import NotNative
-from clinker.cxl.sql.text import text_sql
+from clinker.cxl.sql.text import text_literal
 from clinker.frozen import frozen
 
 Bind = Callable[[str], str]
@@ -95,7 +95,7 @@ class _Plain:
 def _read_sql(text: str, plain: _Plain | None, read: Callable[[str], str], bind: Bind) -> str:
     if plain is None:
         return read(text)
-    regex = text_sql(rf"\A{plain.regex}\z")
+    regex = text_literal(rf"\A{plain.regex}\z")
     is_plain = bind(f"{text} RLIKE {regex}")
     fast = plain.sql.format(x=text)
     return f"if({is_plain}, {fast}, {read(f'if({is_plain}, NULL, {text})')})"
@@ -184,7 +184,7 @@ def _groups_sql(text: str, regex: str, count: int) -> str:
     """The texts of the groups of an expression that has to match the whole text, or nothings."""
     pattern = rf"\A(?:{_java(regex)})\z|(?s:\A.*\z)"
     groups = ",".join(f"${at}" for at in range(1, count + 1))
-    return f"split(regexp_replace({text}, {text_sql(pattern)}, {text_sql(groups)}), ',')"
+    return f"split(regexp_replace({text}, {text_literal(pattern)}, {text_literal(groups)}), ',')"
 
 
 def _java(regex: str) -> str:

@@ -12,7 +12,7 @@ _TINY_ZEROS = 321
 _ESCAPES = (("\\", "\\\\"), ("'", "\\'"), ("$", "\\u0024"), ("`", "\\u0060"))
 
 
-def text_sql(text: str) -> str:
+def text_literal(text: str) -> str:
     """The SQL literal of a text.
 
     It is free of the characters that mark names and variables in SQL, so that nobody finds one in

@@ -12,7 +12,7 @@ from clinker.cxl.run.date_names import ENGLISH, DateNames
 from clinker.cxl.sql.operand import NotNative, Operand, Sql
 from clinker.cxl.types import NULL, Kind, Type
 from clinker.engine.expressions.conditions import both, either
-from clinker.engine.expressions.dispatch import Alternative, chosen, kind_of, of_kind
+from clinker.engine.expressions.dispatch import Alternative, choose, kind_of, take_kind
 from clinker.engine.expressions.representation import null
 from clinker.engine.expressions.sql_text import as_unit, rename_variables
 from clinker.formats.common.column_types import representation
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 _NO_VALUE = Operand("NULL", NULL, is_literal=True)
 
 
-def call(compiler: Compiler, expr: typed.Call) -> Sql:
+def compile_call(compiler: Compiler, expr: typed.Call) -> Sql:
     method = expr.method
     if method.sql is None:
         raise NotNative
@@ -41,14 +41,14 @@ def call(compiler: Compiler, expr: typed.Call) -> Sql:
     if any(operand.is_nothing for operand in operands):
         return Sql(null(target), _failing(operands, None))
 
-    def write(values: Sequence[Operand]) -> tuple[Sql, Type]:
+    def write_call(values: Sequence[Operand]) -> tuple[Sql, Type]:
         made = Call(compiler, method, values[0], values[1:], closure, expr.names)
-        sql = made.written()
+        sql = made.write()
         if sql.text == "NULL":
             sql = Sql(null(representation(made.type)), sql.fails)
         return sql, made.type
 
-    result = chosen(compiler.scope, [o.alternatives for o in operands], write, target, "FALSE")
+    result = choose(compiler.scope, [o.alternatives for o in operands], write_call, target, "FALSE")
     return Sql(result.text, _failing(operands, result.fails))
 
 
@@ -123,7 +123,7 @@ class _Entering:
         elif expr.type.is_null:
             alternatives = [Alternative(_NO_VALUE)]
         else:
-            alternatives, mismatch = _fitting(compiler, operand, declared, iso_text)
+            alternatives, mismatch = _fit_kinds(compiler, operand, declared, iso_text)
             if reaches and operand.type.may_be_null and any(each.test for each in alternatives):
                 alternatives.append(Alternative(_NO_VALUE, f"{operand.text} IS NULL"))
         nothing = stops and expr.type.is_null
@@ -135,7 +135,7 @@ class _Entering:
         return cls(alternatives, either(fails, mismatch), goes_on, nothing)
 
 
-def _fitting(
+def _fit_kinds(
     compiler: Compiler, operand: Operand, declared: Type, iso_text: bool
 ) -> tuple[list[Alternative], str | None]:
     """The forms in which a value is taken, and where it is none of them."""
@@ -144,7 +144,7 @@ def _fitting(
     is_complete = True
     several = len(kind_of(operand.type) & accepted_kinds(declared, iso_text)) > 1
     for kind in kind_of(operand.type):
-        alternative = of_kind(compiler.scope, operand, kind, one_of_several=several)
+        alternative = take_kind(compiler.scope, operand, kind, one_of_several=several)
         if kind & declared.kinds:
             fitting.append(alternative)
         elif to_float and kind is Kind.INT:
@@ -174,7 +174,7 @@ def _as_instants(compiler: Compiler, text: Alternative) -> Iterator[Alternative]
     """A text in ISO form as what it stands for: a date, or else a date-time."""
     for name in ("try_date", "try_datetime"):
         made = Call(compiler, METHODS[name][0], text.operand, (), None)
-        value = compiler.scope.bind(made.written().text)
+        value = compiler.scope.bind(made.write().text)
         test = f"{value} IS NOT NULL"
         yield Alternative(
             Operand(value, made.type), f"{text.test} AND {test}" if text.test else test
@@ -227,14 +227,14 @@ class Call:
         compiler, it = self._compiler, self._closure.it
         variable, *path = element.split(".")
         name = self._variable(variable)
-        with compiler.scope.inside(name) as closed:
+        with compiler.scope.inside(name) as close:
             compiler.symbols[it] = ".".join((name, *path))
             compiler.variables.add(it)
             try:
                 body = compiler.expression(self._closure.body)
             finally:
                 compiler.variables.discard(it)
-            return Sql(closed(body.text), closed(body.fails) if body.fails else None)
+            return Sql(close(body.text), close(body.fails) if body.fails else None)
 
     @property
     def closure_type(self) -> Type:
@@ -242,34 +242,34 @@ class Call:
         return self._closure.type
 
     def bind(self, text: str) -> str:
-        return self._compiler.scope.bind(self._renamed(text))
+        return self._compiler.scope.bind(self._rename(text))
 
-    def written(self) -> Sql:
+    def write(self) -> Sql:
         form = self._method.sql
         match form:
             case None:
                 raise NotNative
             case str():
-                sql = Sql(self._filled(form))
+                sql = Sql(self._fill(form))
             case (value, fails):
-                sql = Sql(self._filled(value), self._filled(fails))
+                sql = Sql(self._fill(value), self._fill(fails))
             case _:
                 sql = form(self)
-                sql = Sql(self._renamed(sql.text), self._renamed(sql.fails) if sql.fails else None)
+                sql = Sql(self._rename(sql.text), self._rename(sql.fails) if sql.fails else None)
         return Sql(as_unit(sql.text), as_unit(sql.fails) if sql.fails else None)
 
-    def _filled(self, template: str) -> str:
+    def _fill(self, template: str) -> str:
         names = {"self": self.receiver.text}
         for param in self._method.params:
             if not isinstance(param, ClosureParam):
                 operand = self.arg(param.name)
                 names[param.name] = operand.text if operand else null(representation(param.type))
-        return self._renamed(template).format_map(names)
+        return self._rename(template).format_map(names)
 
     def _variable(self, name: str) -> str:
         if name not in self._variables:
             self._variables[name] = self._compiler.scope.new_name()
         return self._variables[name]
 
-    def _renamed(self, text: str) -> str:
+    def _rename(self, text: str) -> str:
         return rename_variables(text, self._variable)

@@ -1,4 +1,4 @@
-"""What has no form in SQL: the interpreter computes it on batches of columns."""
+"""Expressions without a form in SQL: the interpreter computes them on Arrow batches."""
 
 from __future__ import annotations
 
@@ -68,11 +68,11 @@ class Foreign:
         """The type of the value's column."""
         raise NotImplementedError
 
-    def worker(self) -> Callable[[RecordValues], object]:
-        """What computes the value; it may raise a `Failure`."""
+    def make_worker(self) -> Callable[[RecordValues], object]:
+        """A function that computes the value of a record; it may raise a `Failure`."""
         raise NotImplementedError
 
-    def arrow(self, values: Sequence[object]) -> pa.Array:
+    def build_column(self, values: Sequence[object]) -> pa.Array:
         """The value's column."""
         raise NotImplementedError
 
@@ -88,7 +88,7 @@ class ForeignExpression(Foreign):
     def ddl(self) -> str:
         return representation(self.expression.type).ddl
 
-    def worker(self) -> Callable[[RecordValues], object]:
+    def make_worker(self) -> Callable[[RecordValues], object]:
         evaluate = compile_expression(self.expression)
 
         def compute(values: RecordValues) -> object:
@@ -105,7 +105,7 @@ class ForeignExpression(Foreign):
 
         return compute
 
-    def arrow(self, values: Sequence[object]) -> pa.Array:
+    def build_column(self, values: Sequence[object]) -> pa.Array:
         return from_values(values, self.expression.type)  # type: ignore[arg-type]
 
 
@@ -122,7 +122,7 @@ class ForeignRecords(Foreign):
     def ddl(self) -> str:
         return f"ARRAY<{record_ddl(self.fields, self.meta)}>"
 
-    def worker(self) -> Callable[[RecordValues], object]:
+    def make_worker(self) -> Callable[[RecordValues], object]:
         def compute(values: RecordValues) -> object:
             surroundings = self.surroundings(values.system, self.max_expansion)
             program = RowProgram(self.program, surroundings)
@@ -133,12 +133,12 @@ class ForeignRecords(Foreign):
 
         return compute
 
-    def arrow(self, values: Sequence[object]) -> pa.Array:
+    def build_column(self, values: Sequence[object]) -> pa.Array:
         lists: list[list[Emitted] | None] = values  # type: ignore[assignment]
         records = [record for each in lists for record in each or ()]
         named = {name: (t, [r.fields for r in records]) for name, t in self.fields.items()}
         named |= {META + name: (t, [r.meta for r in records]) for name, t in self.meta.items()}
-        columns = [_column(name.removeprefix(META), *held) for name, held in named.items()]
+        columns = [_build_column(name.removeprefix(META), *held) for name, held in named.items()]
         fields = [pa.field(n, c.type) for n, c in zip(named, columns, strict=True)]
         struct = pa.StructArray.from_arrays(columns, fields=fields)
         offsets = itertools.accumulate((len(each or ()) for each in lists), initial=0)
@@ -149,7 +149,7 @@ META = "$meta."
 """What the names of metadata begin with among the fields of a record."""
 
 
-def _column(name: str, type_: Type, records: Sequence[Record]) -> pa.Array:
+def _build_column(name: str, type_: Type, records: Sequence[Record]) -> pa.Array:
     return from_values([record.get(name) for record in records], type_)
 
 
@@ -171,7 +171,7 @@ def foreign_batch_function(foreigns: Sequence[Foreign]) -> BatchFunction:
     """A function of Arrow batches that appends the columns of all this work."""
 
     def run(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-        workers = [foreign.worker() for foreign in foreigns]
+        workers = [foreign.make_worker() for foreign in foreigns]
         for batch in batches:
             for foreign, compute in zip(foreigns, workers, strict=True):
                 batch = _with_columns(batch, foreign, compute)
@@ -183,7 +183,7 @@ def foreign_batch_function(foreigns: Sequence[Foreign]) -> BatchFunction:
 def _with_columns(
     batch: pa.RecordBatch, foreign: Foreign, compute: Callable[[RecordValues], object]
 ) -> pa.RecordBatch:
-    columns = [to_values(batch.column(plain(r.column)), r.type) for r in foreign.reads]
+    columns = [to_values(batch.column(unquote(r.column)), r.type) for r in foreign.reads]
     values: list[object] = []
     failed: list[bool] = []
     for row in range(batch.num_rows):
@@ -194,8 +194,8 @@ def _with_columns(
         except Failure:
             values.append(None)
             failed.append(True)
-    batch = batch.append_column(plain(foreign.value), foreign.arrow(values))
-    return batch.append_column(plain(foreign.fails), pa.array(failed, pa.bool_()))
+    batch = batch.append_column(unquote(foreign.value), foreign.build_column(values))
+    return batch.append_column(unquote(foreign.fails), pa.array(failed, pa.bool_()))
 
 
 def _sort_values(reads: Sequence[Read], values: Sequence[Value]) -> RecordValues:
@@ -217,6 +217,6 @@ def _sort_values(reads: Sequence[Read], values: Sequence[Value]) -> RecordValues
     return record_values
 
 
-def plain(column: str) -> str:
-    """The name of a column, as it is without the marks of SQL."""
+def unquote(column: str) -> str:
+    """The name of a column without the backquotes of SQL."""
     return column[1:-1].replace("``", "`")

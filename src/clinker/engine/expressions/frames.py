@@ -8,7 +8,7 @@ from pyspark.sql import DataFrame
 from pyspark.sql.types import BooleanType, DataType, StructField, StructType
 
 from clinker.engine.expressions.arrow_map import map_in_arrow
-from clinker.engine.expressions.foreign import foreign_batch_function, plain
+from clinker.engine.expressions.foreign import foreign_batch_function, unquote
 from clinker.engine.expressions.scope import Columns, ForeignColumns, Layer
 
 _LAYERS_AT_ONCE = 20
@@ -38,6 +38,6 @@ def _with_columns(frame: DataFrame, layers: Sequence[Columns]) -> DataFrame:
 def _with_foreign(frame: DataFrame, layer: ForeignColumns) -> DataFrame:
     fields = list(frame.schema.fields)
     for foreign in layer.work:
-        fields.append(StructField(plain(foreign.value), DataType.fromDDL(foreign.ddl)))
-        fields.append(StructField(plain(foreign.fails), BooleanType()))
+        fields.append(StructField(unquote(foreign.value), DataType.fromDDL(foreign.ddl)))
+        fields.append(StructField(unquote(foreign.fails), BooleanType()))
     return map_in_arrow(frame, foreign_batch_function(layer.work), StructType(fields))

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from clinker.cxl.run.tagged import encode
 from clinker.cxl.sql.tagged import number_sql
-from clinker.cxl.sql.text import tagged_float_sql, text_sql
+from clinker.cxl.sql.text import tagged_float_sql, text_literal
 from clinker.cxl.types import Kind, Type
 from clinker.cxl.values import Value
 from clinker.formats.common.column_types import TAGGED, Representation, representation
@@ -57,11 +57,6 @@ def _scalar(value: Value) -> str:
         case str():
             return text_literal(value)
     raise AssertionError(value)
-
-
-def text_literal(text: str) -> str:
-    """The literal of a text, without the characters that Spark or a scope look for in SQL."""
-    return text_sql(text).replace("$", "\\u0024").replace("`", "\\u0060")
 
 
 # Kinds of tagged values
@@ -146,19 +141,19 @@ def convert(
     if source == target:
         return text
     if target.is_tagged:
-        return encoded(scope, text, source)
+        return to_tagged(scope, text, source)
     if source.is_tagged:
-        return decoded(scope, text, target, where)
+        return from_tagged(scope, text, target, where)
     assert source.element
     assert target.element
     inner, outer = source.element, target.element
     return scope.over(text, "transform", lambda x: convert(scope, x, inner, outer))
 
 
-def encoded(scope: Scope, text: str, source: Representation) -> str:
+def to_tagged(scope: Scope, text: str, source: Representation) -> str:
     """The tagged text of a value."""
     if source.element:
-        return _encoded_array(scope, text, source.element)
+        return _array_to_tagged(scope, text, source.element)
     match source.kind:
         case Kind.INT | Kind.BOOL:
             return f"CAST({text} AS STRING)"
@@ -177,7 +172,7 @@ def encoded(scope: Scope, text: str, source: Representation) -> str:
             return text
 
 
-def _encoded_array(scope: Scope, text: str, element: Representation) -> str:
+def _array_to_tagged(scope: Scope, text: str, element: Representation) -> str:
     if element.kind is Kind.STRING:
         tagged = scope.over(text, "transform", lambda x: f"concat('\"', {x})")
         return f"to_json({tagged})"
@@ -193,11 +188,11 @@ def json_fragment(scope: Scope, text: str, source: Representation) -> str:
         case Kind.INT | Kind.BOOL:
             return f"coalesce(CAST({text} AS STRING), 'null')"
         case Kind.FLOAT | Kind.DATE | Kind.DATETIME:
-            return f"coalesce(concat('\"', {encoded(scope, text, source)}, '\"'), 'null')"
+            return f"coalesce(concat('\"', {to_tagged(scope, text, source)}, '\"'), 'null')"
         case Kind.STRING:
             return f"coalesce({_json_string(scope, text)}, 'null')"
     if source.element:
-        return f"coalesce({encoded(scope, text, source)}, 'null')"
+        return f"coalesce({to_tagged(scope, text, source)}, 'null')"
     tagged = scope.bind(text)
     return (
         f"CASE WHEN {tagged} IS NULL THEN 'null'"
@@ -212,7 +207,7 @@ def _json_string(scope: Scope, text: str) -> str:
     return f"regexp_replace(to_json(array(concat('\"', {text}))), '^.|.$', '')"
 
 
-def decoded(scope: Scope, text: str, target: Representation, where: str | None) -> str:
+def from_tagged(scope: Scope, text: str, target: Representation, where: str | None) -> str:
     """The value of a tagged text of the kind that `target` holds; null where it has another."""
     if target.element:
         items = f"from_json({text}, 'ARRAY<STRING>')"

@@ -68,7 +68,7 @@ class _Frame:
         """Whether a text depends on what is named here."""
         return not self._own.isdisjoint(names_in(text))
 
-    def closed(self, text: str) -> str:
+    def close(self, text: str) -> str:
         """A text that uses names of this lambda, with their values brought in."""
         kept: dict[str, str] = {}
         for definition, name in reversed(self.names.items()):
@@ -145,7 +145,7 @@ class Scope:
         frame = _Frame(variable)
         self._frames.append(frame)
         try:
-            yield frame.closed
+            yield frame.close
         finally:
             self._frames.pop()
 
@@ -158,31 +158,31 @@ class Scope:
         frame = _Frame(column)
         self._frames.append(frame)
         try:
-            yield lambda *texts: _layers(frame.names, {}, texts)
+            yield lambda *texts: _build_layers(frame.names, {}, texts)
         finally:
             self._frames.pop()
 
     def over(self, array: str, function: str, body: Callable[[str], str]) -> str:
         """A higher-order function over an array, with a variable that nothing else uses."""
         variable = self.new_name()
-        with self.inside(variable) as closed:
-            text = closed(body(variable))
+        with self.inside(variable) as close:
+            text = close(body(variable))
         return f"{function}({array}, {variable} -> {text})"
 
-    def foreign(self, work: Foreign) -> None:
+    def add_foreign(self, work: Foreign) -> None:
         """Have two columns filled by the interpreter."""
         self._foreign[work.value] = self._foreign[work.fails] = work
 
     def layers(self, *texts: str) -> list[Layer]:
         """How to compute the columns that these texts use, each layer using earlier ones."""
-        return _layers(self._frames[0].names, self._foreign, texts)
+        return _build_layers(self._frames[0].names, self._foreign, texts)
 
 
-def _layers(
+def _build_layers(
     names: Mapping[str, str], foreign: Mapping[str, Foreign], texts: Sequence[str]
 ) -> list[Layer]:
     results = {name for text in texts for name in names_in(text)}
-    pending = _inlined(_needed(names, foreign, results), results)
+    pending = _inline(_find_needed(names, foreign, results), results)
     layers: list[Layer] = []
     done: set[str] = set()
     while pending:
@@ -199,7 +199,7 @@ def _layers(
     return layers
 
 
-def _needed(
+def _find_needed(
     names: Mapping[str, str], foreign: Mapping[str, Foreign], results: Set[str]
 ) -> dict[str, _Needed]:
     """Every column that these are computed from, themselves included."""
@@ -230,7 +230,7 @@ class _Needed:
     needs: set[str]
 
 
-def _inlined(columns: dict[str, _Needed], results: Set[str]) -> dict[str, _Needed]:
+def _inline(columns: dict[str, _Needed], results: Set[str]) -> dict[str, _Needed]:
     """The columns without those that only one other uses, and once: they are written into it.
 
     What is a result remains a column.

@@ -5,7 +5,7 @@ be recognised without knowing SQL, because nothing else is written like it:
 
 - The names that a scope gives are a dollar sign and a number between backquotes. No column that a
   user declares begins like that, a quoted name doubles the backquotes inside of it, and literals
-  contain neither dollar signs nor backquotes (`cxl.sql.text.text_sql`).
+  contain neither dollar signs nor backquotes (`cxl.sql.text.text_literal`).
 - A name or a literal is recognised as a whole text. One that is not only gets a name it could do
   without.
 - Variables of lambdas are the words before an arrow, in the forms of built-ins, where literals and

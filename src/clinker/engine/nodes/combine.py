@@ -9,12 +9,13 @@ from pyspark.sql import functions as f
 
 from clinker.config.nodes import CombineNode
 from clinker.cxl.run import tagged
+from clinker.cxl.sql.text import text_literal
 from clinker.cxl.types import ANY, Type
 from clinker.engine.expressions import Compiler, Scope, representation
 from clinker.engine.expressions.compiler import map_key
 from clinker.engine.expressions.conditions import either
 from clinker.engine.expressions.frames import with_layers
-from clinker.engine.expressions.representation import json_fragment, text_literal
+from clinker.engine.expressions.representation import json_fragment
 from clinker.engine.expressions.rows import compile_row_program
 from clinker.engine.flow.building import Building, computed, recast, undeclared_sql
 from clinker.engine.flow.flow import META, REJECT, Flow, origin_column, quoted, selection

@@ -15,10 +15,10 @@ from typing import Any, TypeAlias
 import orjson
 
 from clinker.cxl.run import tagged
+from clinker.cxl.sql.text import text_literal
 from clinker.cxl.types import Kind, Type
 from clinker.cxl.values import Value
 from clinker.engine.expressions import Representation, representation
-from clinker.engine.expressions.representation import text_literal
 from clinker.formats.common.column_types import NATIVE
 
 MARK = "~"
