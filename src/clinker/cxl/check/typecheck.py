@@ -14,7 +14,8 @@ from clinker.cxl.check.modules import Module
 from clinker.cxl.check.resolve import Context, ProgramKind, Row, Scope
 from clinker.cxl.failure import FailureKind
 from clinker.cxl.syntax import ast
-from clinker.cxl.syntax.parser import MAX_NESTING, Parsed, ParsedExpression
+from clinker.cxl.syntax.expressions import MAX_NESTING
+from clinker.cxl.syntax.parser import Parsed, ParsedExpression
 from clinker.cxl.types import (
     ANY,
     ARRAY,
