@@ -19,6 +19,7 @@ from clinker.cxl.run.number_format import (
     format_text,
     number_sql,
 )
+from clinker.cxl.run.pattern_parser import PatternError
 from clinker.cxl.sql import strftime as strftime_sql
 from clinker.cxl.sql.operand import NotNative, Operand, Sql, SqlCall, SqlForm
 from clinker.cxl.sql.text import text_literal
@@ -586,14 +587,14 @@ def concat(text: str, *args: Value) -> str:
 def _check_pattern(pattern: str, _: Type) -> None:
     try:
         patterns.compile_pattern(pattern)
-    except patterns.PatternError as problem:
+    except PatternError as problem:
         raise LiteralProblem(str(problem), problem.offset) from None
 
 
 def _compiled(pattern: str) -> patterns.Pattern:
     try:
         return patterns.compile_pattern(pattern)
-    except patterns.PatternError as problem:
+    except PatternError as problem:
         detail = f"invalid pattern '{shown(pattern)}': {problem}"
         raise Failure(FailureKind.INVALID_PATTERN, detail, pattern) from None
 
@@ -611,7 +612,7 @@ def _slow(pattern: str, *, whole: bool) -> Iterator[FailureKind]:
     try:
         if patterns.compile_pattern(pattern).may_be_slow(whole=whole):
             yield FailureKind.SLOW_PATTERN
-    except patterns.PatternError:  # which is reported where it is checked
+    except PatternError:  # which is reported where it is checked
         return
 
 
