@@ -13,14 +13,13 @@ from clinker.cxl.run import patterns, strftime
 from clinker.cxl.run.date_names import ENGLISH, DateNames
 from clinker.cxl.run.number_format import (
     SpecError,
-    aligned_sql,
     compile_spec,
     format_number,
     format_text,
-    number_sql,
 )
 from clinker.cxl.run.pattern_parser import PatternError
 from clinker.cxl.sql import strftime as strftime_sql
+from clinker.cxl.sql.number_format import aligned_sql, number_sql
 from clinker.cxl.sql.operand import NotNative, Operand, Sql, SqlCall, SqlForm
 from clinker.cxl.sql.text import text_literal
 from clinker.cxl.sql.text_form import joined_sql, text_form_sql
