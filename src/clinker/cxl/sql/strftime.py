@@ -6,7 +6,8 @@ import re
 from collections.abc import Callable
 from datetime import datetime
 
-from clinker.cxl.run.strftime import FIELDS, ISO_DATE, ISO_DATETIME, Pattern, compile_pattern
+from clinker.cxl.run.date_fields import FIELDS
+from clinker.cxl.run.strftime import ISO_DATE, ISO_DATETIME, Pattern, compile_pattern
 from clinker.cxl.sql.operand import NotNative
 from clinker.cxl.sql.text import text_literal
 from clinker.frozen import frozen
