@@ -1,4 +1,4 @@
-"""Programs with window functions over lists of records, as the oracle."""
+"""Programs with window functions over lists of records: the definition of what they compute."""
 
 from __future__ import annotations
 

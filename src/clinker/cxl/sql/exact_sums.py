@@ -37,7 +37,7 @@ class Span:
 INTS = Span(0, 2)
 """Ints that have become Floats."""
 ORDINARY = Span(-96, 5)
-"""Numbers below 2**61 without digits below 2**-96: what one usually has to do with."""
+"""Numbers below 2**61 without digits below 2**-96: nearly all that data has."""
 EVERY = Span(-1074, 66)
 """All finite Floats."""
 

@@ -182,7 +182,7 @@ def _reading(text: str, pattern: Pattern, bind: Bind) -> _Reading:
 
 
 def _groups_sql(text: str, regex: str, count: int) -> str:
-    """The texts of the groups of an expression that has to match the whole text, or nothings."""
+    """An ARRAY of what the groups of an expression hold; empty texts if there is no full match."""
     pattern = rf"\A(?:{_java(regex)})\z|(?s:\A.*\z)"
     groups = ",".join(f"${at}" for at in range(1, count + 1))
     return f"split(regexp_replace({text}, {text_literal(pattern)}, {text_literal(groups)}), ',')"
@@ -194,7 +194,7 @@ def _java(regex: str) -> str:
 
 
 def _in_range(name: str, number: str) -> str:
-    """A field which is null where Spark would take or even choke on a number that is none."""
+    """A field that is null where it is out of range, which Spark would accept or fail on."""
     if name not in ("year", "iso_year", "second", "unix_second"):
         return number
     low, high = FIELDS[name].low, FIELDS[name].high
@@ -248,7 +248,7 @@ def _checked(reading: _Reading) -> list[str]:
 
 
 def _ranges(reading: _Reading, determined: frozenset[str]) -> list[str]:
-    """That fields are in range for which neither the moment nor a comparison with it stands."""
+    """Conditions on the range of fields that the moment and comparisons with it leave open."""
     covered = {*determined, *_checked(reading), "nanosecond"}
     return [
         f"{reading.fields[reader.field]} BETWEEN {field.low} AND {field.high}"

@@ -112,8 +112,11 @@ class _Entering:
         reaches: bool,
         or_null: bool = False,
     ) -> _Entering:
-        """The value made fit for where it goes; a null goes there only if it `reaches` it, and with
-        `or_null` what is of another kind is null."""
+        """A value as a method takes it.
+
+        A null makes the call null unless it `reaches` the method; with `or_null`, so does a value
+        of a kind that is not taken.
+        """
         takes_tagged = method.sql_takes_tagged and declared.is_any
         operand, fails = compiler.operand(expr) if takes_tagged else compiler.narrowed(expr)
         stops = expr.type.may_be_null and not reaches

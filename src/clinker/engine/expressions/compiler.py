@@ -1,4 +1,4 @@
-"""Expressions as Spark SQL: a total value, and where the interpreter would have failed."""
+"""Expressions as Spark SQL: a value that never raises, and where the interpreter would fail."""
 
 from __future__ import annotations
 
@@ -93,7 +93,7 @@ class Compiler:
         return self.operand(expr)
 
     def value_as(self, expr: typed.Expr, target: Representation) -> Sql:
-        """The value in a given form."""
+        """The value in the form `target`."""
         sql = self.expression(expr)
         text = convert(self.scope, sql.text, representation(expr.type), target)
         return Sql(text, sql.fails)
@@ -199,7 +199,7 @@ class Compiler:
         return Sql(text, sql.fails)
 
     def _compile_operation(self, expr: typed.Binary) -> tuple[Sql, Type]:
-        """An ordering or arithmetic and its type: on operands of one kind each, it has one, too."""
+        """An ordering or arithmetic, and its type: of one kind if both operands are."""
         left, left_fails = self.narrowed(expr.left)
         right, right_fails = self.narrowed(expr.right)
         operands = left, right

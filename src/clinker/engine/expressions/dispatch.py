@@ -109,8 +109,7 @@ def _choose_value(
     values: dict[Representation, list[tuple[str, str]]],
     target: Representation,
 ) -> str:
-    """The value of the branch that holds. There is at most one, so of the forms they come in all
-    but one give null."""
+    """The value of the branch that holds, if any: the branches of every other form give null."""
     cases = [
         convert(scope, f"CASE {_branches(branches)} END", form, target)
         for form, branches in values.items()

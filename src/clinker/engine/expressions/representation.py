@@ -136,8 +136,10 @@ def convert(
     target: Representation,
     where: str | None = None,
 ) -> str:
-    """A value in another form. From a tagged value, one of the kind `target` holds is expected:
-    it has that kind `where` this is true."""
+    """A value in another form; null where a tagged value is not of the kind that `target` holds.
+
+    If that is known, `where` is the SQL that tells.
+    """
     if source == target:
         return text
     if target.is_tagged:

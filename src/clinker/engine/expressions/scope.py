@@ -141,7 +141,10 @@ class Scope:
 
     @contextmanager
     def inside(self, variable: str) -> Iterator[Callable[[str], str]]:
-        """The scope inside a lambda; gives what closes the texts that were made in it."""
+        """The scope inside a lambda.
+
+        Yields a function that brings the values of its names into a text that was made in it.
+        """
         frame = _Frame(variable)
         self._frames.append(frame)
         try:
@@ -153,7 +156,7 @@ class Scope:
     def inside_rows(self, column: str) -> Iterator[Callable[..., list[Layer]]]:
         """The scope of rows into which a record is taken apart, each with a column of its own.
 
-        Gives what computes the columns that texts made in it use, as `layers` does for a record.
+        Yields a function that does for texts made in it what `layers` does for those of a record.
         """
         frame = _Frame(column)
         self._frames.append(frame)
@@ -170,7 +173,7 @@ class Scope:
         return f"{function}({array}, {variable} -> {text})"
 
     def add_foreign(self, work: Foreign) -> None:
-        """Have two columns filled by the interpreter."""
+        """Let the interpreter fill the two columns of this work."""
         self._foreign[work.value] = self._foreign[work.fails] = work
 
     def layers(self, *texts: str) -> list[Layer]:
