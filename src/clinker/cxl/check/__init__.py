@@ -3,7 +3,8 @@
 The checker has a method or a function for every construct, named after it: it takes the syntax and
 gives the typed expression.
 
-- `typecheck`: the checker: statements, operators, literals; the entry
+- `typecheck`: statements; the entry
+- `checker`: expressions, and what is known where they stand
 - `resolve`: what a program may refer to
 - `names`: identifiers, dotted paths, system variables
 - `calls`: methods and aggregates
