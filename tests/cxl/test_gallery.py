@@ -41,8 +41,9 @@ from clinker.cli.cxl_check import findings
 from clinker.cxl.check.modules import ModuleLibrary
 from clinker.cxl.check.resolve import OPEN_ROW, Context, ProgramKind, Row, WindowContext
 from clinker.cxl.check.typecheck import check_expression
+from clinker.cxl.syntax.expressions import MAX_NESTING
 from clinker.cxl.syntax.lexer import MAX_SOURCE_BYTES
-from clinker.cxl.syntax.parser import MAX_EMIT_EACH_NESTING, MAX_NESTING, parse_expression
+from clinker.cxl.syntax.parser import MAX_EMIT_EACH_NESTING, parse_expression
 from clinker.cxl.types import BOOL, Type, parse_type
 from clinker.diagnostics import Diagnostic, Source
 from clinker.diagnostics.render import render_text

@@ -20,8 +20,9 @@ from clinker.cli import cxl
 from clinker.cxl.builtins import AGGREGATES, METHODS, WINDOW_FUNCTIONS
 from clinker.cxl.check.resolve import OPEN_ROW, Context, ProgramKind, WindowContext
 from clinker.cxl.check.typecheck import check
+from clinker.cxl.syntax.expressions import NAMESPACES
 from clinker.cxl.syntax.lexer import KEYWORDS, MAX_SOURCE_BYTES
-from clinker.cxl.syntax.parser import NAMESPACES, parse
+from clinker.cxl.syntax.parser import parse
 from clinker.diagnostics import Source
 from tests.cxl import typed_programs as tp
 

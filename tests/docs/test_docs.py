@@ -14,15 +14,10 @@ from clinker.cxl.check.modules import MAX_MODULE_BYTES, ModuleLibrary, module_fr
 from clinker.cxl.check.resolve import Context, ProgramKind, Row, WindowContext
 from clinker.cxl.check.typecheck import check, check_module
 from clinker.cxl.run.evaluate import DEFAULT_MAX_EXPANSION
+from clinker.cxl.syntax.expressions import MAX_NESTING
 from clinker.cxl.syntax.format import format_program
 from clinker.cxl.syntax.lexer import KEYWORDS, MAX_SOURCE_BYTES, STATEMENT_KEYWORDS
-from clinker.cxl.syntax.parser import (
-    MAX_EMIT_EACH_NESTING,
-    MAX_NESTING,
-    Parsed,
-    parse,
-    parse_expression,
-)
+from clinker.cxl.syntax.parser import MAX_EMIT_EACH_NESTING, Parsed, parse, parse_expression
 from clinker.cxl.types import ANY
 from clinker.cxl.values import MAX_INT, MIN_INT
 from clinker.diagnostics import Diagnostic, Source

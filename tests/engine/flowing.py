@@ -16,7 +16,6 @@ from clinker.cxl.run.evaluate import Record
 from clinker.cxl.types import INT
 from clinker.cxl.values import Value
 from clinker.diagnostics.render import render_text
-from clinker.engine.expressions import representation
 from clinker.engine.expressions.arrow_value import from_values, to_values
 from clinker.engine.flow import hidden as kinds
 from clinker.engine.flow.building import Building
@@ -31,7 +30,8 @@ from clinker.engine.session.session import Session
 from clinker.frozen import frozen
 from clinker.plan.compile import Plan, compile_pipeline
 from clinker.plan.options import Options
-from tests.engine.frames import frame_of, session_of, spark_type
+from tests.engine.expressions.running import spark_type
+from tests.engine.frames import frame_of, session_of
 
 
 def planned(text: str) -> Plan:
@@ -68,7 +68,7 @@ def source_flow(
     columns = building.plan.nodes[name].row.columns
     number = list(building.system.files).index(name)
     arrays = [from_values([r.get(c) for r in records], t) for c, t in columns.items()]
-    fields = [StructField(c, spark_type(representation(t))) for c, t in columns.items()]
+    fields = [StructField(c, spark_type(t)) for c, t in columns.items()]
     arrays.append(pa.array([number] * len(records), pa.int32()))
     fields.append(StructField(SOURCE, IntegerType()))
     arrays.append(pa.array(range(1, len(records) + 1), pa.int64()))

@@ -6,9 +6,8 @@ from collections.abc import Sequence
 from functools import cache
 
 from pyspark.sql import DataFrame, SparkSession
-from pyspark.sql.types import DataType
 
-from clinker.engine.expressions import Layer, Representation
+from clinker.engine.expressions import Layer
 from clinker.engine.flow import layers
 from clinker.engine.flow.frame import Frame, Input
 from clinker.engine.session.session import EngineFacts, Session
@@ -32,7 +31,3 @@ def data_frame(spark: SparkSession, frame: Frame) -> DataFrame:
 def with_layers(spark: SparkSession, data: DataFrame, added: Sequence[Layer]) -> DataFrame:
     """A DataFrame with the columns of layers."""
     return data_frame(spark, layers.with_layers(frame_of(data), added))
-
-
-def spark_type(form: Representation) -> DataType:
-    return DataType.fromDDL(form.ddl)

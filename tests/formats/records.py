@@ -13,9 +13,10 @@ from clinker.cxl.run.tagged import encode
 from clinker.cxl.types import Kind, Type
 from clinker.cxl.values import Value
 from clinker.formats import FORMATS
+from clinker.formats.common.column_types import is_tagged
 from clinker.formats.common.read_spec import WIDENED
 from clinker.formats.common.rendering import render_all
-from clinker.formats.common.writing import OutputColumn, Split, Widened, WriteSpec, is_tagged
+from clinker.formats.common.writing import OutputColumn, Split, Widened, WriteSpec
 from clinker.formats.csv.dialect import CsvWriteDialect
 from clinker.formats.files.assembly import write_document
 from clinker.formats.json.dialect import JsonWriteDialect

@@ -1,4 +1,14 @@
-"""CXL, the typed expression language of pipelines."""
+"""CXL, the typed expression language of pipelines: pure Python, without pyspark and pyarrow.
+
+- `syntax/`: text to syntax tree and back
+- `check/`: names bound and types checked: syntax tree to typed program
+- `run/`: the interpreter, which defines what programs mean
+- `sql/`: pieces of Spark SQL that built-ins are written in
+- `builtins/`: one module per family of built-ins, each declared once
+- `types`: types as sets of kinds
+- `values`: values, and what is true of them everywhere
+- `failure`: the ways an evaluation can fail
+"""
 
 import sys
 

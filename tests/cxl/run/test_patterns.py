@@ -12,15 +12,8 @@ import regex
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from clinker.cxl.run.patterns import (
-    MAX_LENGTH,
-    MAX_NESTING,
-    PatternError,
-    capture,
-    compile_pattern,
-    full_match,
-    search,
-)
+from clinker.cxl.run.pattern_parser import MAX_NESTING, PatternError
+from clinker.cxl.run.patterns import MAX_LENGTH, capture, compile_pattern, full_match, search
 
 MATCHES = [
     # pattern, text, whole text matches, part of it matches

@@ -5,9 +5,10 @@ from __future__ import annotations
 import pytest
 
 from clinker.cxl.syntax import ast
+from clinker.cxl.syntax.expressions import MAX_NESTING
 from clinker.cxl.syntax.format import format_expression
 from clinker.cxl.syntax.lexer import MAX_SOURCE_BYTES
-from clinker.cxl.syntax.parser import MAX_NESTING, parse, parse_expression
+from clinker.cxl.syntax.parser import parse, parse_expression
 from clinker.diagnostics import Source
 
 

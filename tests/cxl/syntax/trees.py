@@ -8,7 +8,8 @@ from typing import Any, TypeVar
 
 from hypothesis import strategies as st
 
-from clinker.cxl.syntax import ast, parser
+from clinker.cxl.syntax import ast
+from clinker.cxl.syntax.expressions import NAMESPACES as NAMESPACE_NAMES
 from clinker.cxl.syntax.lexer import KEYWORDS
 from clinker.cxl.values import MAX_INT
 from clinker.diagnostics import Span
@@ -21,7 +22,7 @@ _NOWHERE = Span(0, 0)
 # Plain names, and those that mean something else in some places.
 NAMES = st.sampled_from("a b amount first_name this info error outer in each meta".split())
 MEMBERS = NAMES | st.sampled_from(sorted(KEYWORDS))
-NAMESPACES = st.sampled_from([name for name in parser.NAMESPACES if name != "window"])
+NAMESPACES = st.sampled_from([name for name in NAMESPACE_NAMES if name != "window"])
 
 _CHARACTERS = st.characters(exclude_categories=["Cs"]) | st.sampled_from("\"'\\ntr\n\t\r#-")
 TEXTS = st.text(_CHARACTERS, max_size=8)

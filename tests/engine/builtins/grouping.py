@@ -17,11 +17,10 @@ from clinker.cxl.sql.operand import Operand
 from clinker.cxl.types import BOOL, INT, NULL, STRING, Type
 from clinker.cxl.values import Value
 from clinker.engine.expressions.arrow_value import from_values, to_values
-from clinker.engine.expressions.representation import representation
 from clinker.engine.expressions.scope import Scope
 from clinker.engine.nodes.partials import Partials
-from tests.engine.expressions.running import FAILED, Outcome, fingerprint
-from tests.engine.frames import spark_type, with_layers
+from tests.engine.expressions.running import FAILED, Outcome, fingerprint, spark_type
+from tests.engine.frames import with_layers
 
 Groups = Mapping[str, Sequence[tuple[Value, ...]]]
 """The arguments on each record, in order, by the name of their group."""
@@ -58,9 +57,7 @@ def on_spark(
     columns = [
         from_values([row[at] for row in rows], type_) for at, type_ in enumerate(schema.values())
     ]
-    declared = [
-        StructField(name, spark_type(representation(type_))) for name, type_ in schema.items()
-    ]
+    declared = [StructField(name, spark_type(type_)) for name, type_ in schema.items()]
     table = pa.table(columns, list(schema))
     frame = spark.createDataFrame(table, schema=StructType(declared)).repartition(5)
 

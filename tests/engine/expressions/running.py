@@ -9,7 +9,8 @@ from typing import Any, TypeAlias
 
 import pyarrow as pa
 from pyspark.sql import DataFrame, SparkSession
-from pyspark.sql.types import StructField, StructType
+from pyspark.sql.pandas.types import from_arrow_type
+from pyspark.sql.types import DataType, StructField, StructType
 
 from clinker.cxl.check import typed
 from clinker.cxl.check.resolve import Context, Row
@@ -29,11 +30,12 @@ from clinker.cxl.types import ANY, BOOL, Kind, Type
 from clinker.cxl.values import Value, WrittenFloat, kind_of
 from clinker.diagnostics import Source
 from clinker.diagnostics.render import render_text
-from clinker.engine.expressions import Compiler, ForeignColumns, Scope, literal, representation
-from clinker.engine.expressions.arrow_value import arrow_type, from_values, to_values
+from clinker.engine.expressions import Compiler, ForeignColumns, Scope, literal
+from clinker.engine.expressions.arrow_value import from_values, to_values
 from clinker.engine.expressions.foreign import META
 from clinker.engine.expressions.rows import RowSql, compile_row_program
-from tests.engine.frames import spark_type, with_layers
+from clinker.formats.common.column_types import arrow_type
+from tests.engine.frames import with_layers
 
 NOON = dt.datetime(2024, 2, 29, 12, 30, 15, 250_000)
 
@@ -100,16 +102,20 @@ def checked(text: str, schema: Mapping[str, Type], context: Context | None = Non
     return found.expression
 
 
+def spark_type(type_: Type) -> DataType:
+    return from_arrow_type(arrow_type(type_), prefer_timestamp_ntz=True)
+
+
 def data_frame(
     spark: SparkSession, records: Sequence[Record], schema: Mapping[str, Type]
 ) -> DataFrame:
     """The records, numbered in the column `$row`."""
     names = ["$row", *schema]
     columns: list[pa.Array] = [pa.array(range(len(records)), pa.int64())]
-    fields = [StructField("$row", spark_type(representation(Type(Kind.INT))))]
+    fields = [StructField("$row", spark_type(Type(Kind.INT)))]
     for name, type_ in schema.items():
         columns.append(from_values([record.get(name) for record in records], type_))
-        fields.append(StructField(name, spark_type(representation(type_))))
+        fields.append(StructField(name, spark_type(type_)))
     table = pa.table(columns, names=names)
     return spark.createDataFrame(table, schema=StructType(fields))
 
@@ -135,7 +141,7 @@ def on_spark(
     outcomes: list[list[Outcome]] = []
     for at, expr in enumerate(expressions):
         held = table.schema.field(f"r{2 * at}").type
-        wanted = arrow_type(representation(expr.type))
+        wanted = arrow_type(expr.type)
         assert without_nullness(held) == wanted, f"{shown(expr)} is held as {held}"
         values = to_values(table.column(f"r{2 * at}"), expr.type)
         failures = to_values(table.column(f"r{2 * at + 1}"), BOOL)
@@ -232,7 +238,7 @@ def _given_records(
 
 
 def _one(item: Any, type_: Type) -> Value:
-    (value,) = to_values(pa.array([item], arrow_type(representation(type_))), type_)
+    (value,) = to_values(pa.array([item], arrow_type(type_)), type_)
     return value
 
 

@@ -6,6 +6,7 @@ import datetime as dt
 
 import pytest
 from pyspark.sql import SparkSession
+from pyspark.sql.types import DataType
 
 from clinker.cxl.run.tagged import decode, encode
 from clinker.cxl.types import (
@@ -16,8 +17,6 @@ from clinker.cxl.types import (
     DATETIME,
     FLOAT,
     INT,
-    MAP,
-    NULL,
     NUMERIC,
     STRING,
     Kind,
@@ -28,30 +27,15 @@ from clinker.cxl.values import MAX_INT, MIN_INT, Value, kind_of
 from clinker.engine.expressions import TAGGED, Scope, convert, literal, representation
 from clinker.engine.expressions.arrow_value import from_values, to_values
 from clinker.engine.expressions.representation import is_of_kind
-from tests.engine.expressions.running import data_frame, fingerprint
+from tests.engine.expressions.running import data_frame, fingerprint, spark_type
 from tests.engine.frames import with_layers
-
-FORMS = {
-    "BIGINT": [INT, INT.nullable()],
-    "DOUBLE": [FLOAT],
-    "STRING": [STRING, ANY, NUMERIC, MAP, NULL, DATE | DATETIME],
-    "BOOLEAN": [BOOL],
-    "DATE": [DATE],
-    "TIMESTAMP_NTZ": [DATETIME],
-    "ARRAY<STRING>": [ARRAY, array_of(ANY), array_of(STRING), array_of(NUMERIC), array_of(MAP)],
-    "ARRAY<BIGINT>": [array_of(INT.nullable())],
-    "ARRAY<ARRAY<DATE>>": [array_of(array_of(DATE))],
-}
+from tests.formats.common.test_column_types import FORMS
 
 
-@pytest.mark.parametrize("ddl", FORMS)
-def test_forms(ddl: str) -> None:
-    assert {representation(type_).ddl for type_ in FORMS[ddl]} == {ddl}
-
-
-def test_only_what_has_several_kinds_is_tagged() -> None:
-    assert representation(STRING) != TAGGED
-    assert representation(ANY) == TAGGED
+def test_spark_reads_the_same_type_in_arrow_and_sql(spark: SparkSession) -> None:
+    for ddl, types in FORMS.items():
+        for type_ in types:
+            assert spark_type(type_) == DataType.fromDDL(ddl)
 
 
 CONTROLS = "".join(map(chr, range(0x20))) + "\x7f\x85\u2028"

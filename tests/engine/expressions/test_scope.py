@@ -27,12 +27,22 @@ def test_names_and_literals_need_no_name() -> None:
         r"'it\'s'",
         "5L",
         "-1.5e-7D",
-        "true",
+        "TRUE",
         "DATE'2024-01-01'",
         "CAST(NULL AS ARRAY<BIGINT>)",
     ):
         assert scope.bind(text) == text
     assert scope.layers("`a`") == []
+
+
+def test_names_that_users_write_are_none_of_the_scope() -> None:
+    scope = Scope()
+    a = scope.bind("f(`x`)")
+    b = scope.bind("g(```$1```, '\\u0060\\u00241\\u0060')")
+    assert selections(scope.layers(b)) == [[f"g(```$1```, '\\u0060\\u00241\\u0060') AS {b}"]]
+    assert selections(scope.layers(f"h({a}, {b})")) == [
+        [f"f(`x`) AS {a}", f"g(```$1```, '\\u0060\\u00241\\u0060') AS {b}"]
+    ]
 
 
 def test_equal_texts_share_a_name() -> None:
@@ -100,7 +110,7 @@ def test_foreign_columns_come_between_what_they_use_and_what_uses_them() -> None
     value, fails = scope.new_name(), scope.new_name()
     symbol = typed.Symbol("a", INT, typed.Role.LET)
     work = Foreign(value, fails, (Read(symbol, a, INT),), dt.datetime(2024, 1, 1))
-    scope.foreign(work)
+    scope.add_foreign(work)
     b = scope.bind(f"g({value}, {value})")
     first, second, third = scope.layers(b, fails)
     assert first == Columns({"`$1`": "f(`a`)"})

@@ -9,12 +9,12 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from clinker.formats.common.coercion import Coerced, Coercion
+from clinker.formats.common.column_types import arrow_type
 from clinker.formats.common.read_spec import (
     InputFile,
     Inventory,
     ReadSpec,
     Split,
-    arrow_type,
     delivered_schema,
 )
 from clinker.formats.common.rejecting import assemble, find_rejections, tag_maps

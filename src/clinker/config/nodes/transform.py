@@ -14,7 +14,8 @@ from clinker.config.names import Name, Phase, Positive
 from clinker.config.nodes.base import SingleInputNode
 from clinker.config.variables import Declaration
 from clinker.config.window import AnalyticWindow
-from clinker.cxl.run.patterns import PatternError, compile_pattern
+from clinker.cxl.run.pattern_parser import PatternError
+from clinker.cxl.run.patterns import compile_pattern
 from clinker.diagnostics import Diagnostic, Location
 from clinker.diagnostics.suggest import closest
 

@@ -1,4 +1,12 @@
-"""The built-ins of CXL, one module per family. Importing this package declares them all."""
+"""The built-ins of CXL, one module per family. Importing this package declares them all.
+
+- `declare`: how methods are declared
+- `strings`, `numeric`, `dates`, `conversion`, `introspection`, `paths`, `arrays`, `maps`: methods
+- `aggregates`: functions over the records of a group
+- `aggregate_forms`: their SQL
+- `windows`: functions over the records of a window
+- `window_forms`: their SQL
+"""
 
 from clinker.cxl.builtins import (
     arrays,

@@ -26,18 +26,18 @@ def _native_kind(type_: Type) -> Kind | None:
 
 
 def _is_number(tagged: str) -> str:
-    return f"left({tagged}, 1) not in ('\"', '@', 't', 'f', '[', '{{')"
+    return f"left({tagged}, 1) NOT IN ('\"', '@', 't', 'f', '[', '{{')"
 
 
 def _is_whole(tagged: str) -> str:
     """Whether a tagged number is an Int: these have neither a point nor letters nor a mark."""
     has_mark = f"startswith({tagged}, '#')"
-    return f"(not contains({tagged}, '.') and not {has_mark} and right({tagged}, 1) <= '9')"
+    return f"(NOT contains({tagged}, '.') AND NOT {has_mark} AND right({tagged}, 1) <= '9')"
 
 
-def _whole(call: AggregateCall, tagged: str, is_number: str = "true") -> str:
-    condition = f"{is_number} and {_is_whole(tagged)}"
-    return call.per_record(f"if({condition}, try_cast({tagged} as bigint), null)")
+def _whole(call: AggregateCall, tagged: str, is_number: str = "TRUE") -> str:
+    condition = f"{is_number} AND {_is_whole(tagged)}"
+    return call.per_record(f"if({condition}, TRY_CAST({tagged} AS BIGINT), NULL)")
 
 
 def _double(call: AggregateCall, number: Operand) -> str:
@@ -45,9 +45,9 @@ def _double(call: AggregateCall, number: Operand) -> str:
         case Kind.FLOAT:
             return number.text
         case Kind.INT:
-            return call.per_record(f"cast({number.text} as double)")
+            return call.per_record(f"CAST({number.text} AS DOUBLE)")
         case _:
-            return call.per_record(f"try_cast({number_sql(number.text)} as double)")
+            return call.per_record(f"TRY_CAST({number_sql(number.text)} AS DOUBLE)")
 
 
 # Sums and means
@@ -63,12 +63,12 @@ def total(call: AggregateCall) -> AggregateSql:
             return AggregateSql(floats.value, needs_wide=floats.needs_wide)
     ints = _int_total(call, _whole(call, number.text))
     floats = exact_sum(call, _double(call, number))
-    has_float = call.over_group(f"bool_or(not {_is_whole(number.text)})")
+    has_float = call.over_group(f"bool_or(NOT {_is_whole(number.text)})")
     return AggregateSql(
-        f"case when {has_float} then {tagged_float_sql(call.bind(floats.value))}"
-        f" when not {has_float} then cast({ints.text} as string) end",
-        f"(not {has_float} and {ints.fails})",
-        f"({has_float} and {floats.needs_wide})" if floats.needs_wide else None,
+        f"CASE WHEN {has_float} THEN {tagged_float_sql(call.bind(floats.value))}"
+        f" WHEN NOT {has_float} THEN CAST({ints.text} AS STRING) END",
+        f"(NOT {has_float} AND {ints.fails})",
+        f"({has_float} AND {floats.needs_wide})" if floats.needs_wide else None,
     )
 
 
@@ -77,23 +77,23 @@ def _int_total(call: AggregateCall, number: str) -> AggregateSql:
     upper = call.over_group(f"sum(shiftright({number}, 32))")
     lower = call.over_group(f"sum({number} & 4294967295L)")
     upper = call.bind(f"{upper} + shiftright({lower}, 32)")
-    fits = f"{upper} between -2147483648L and 2147483647L"
+    fits = f"{upper} BETWEEN -2147483648L AND 2147483647L"
     value = f"shiftleft({upper}, 32) | ({lower} & 4294967295L)"
-    return AggregateSql(f"if({fits}, {value}, null)", f"(not ({fits}))")
+    return AggregateSql(f"if({fits}, {value}, NULL)", f"(NOT ({fits}))")
 
 
 def average(call: AggregateCall) -> AggregateSql:
     (number,) = call.args
     double = _double(call, number)
     sum_ = exact_sum(call, double, only_ints=_native_kind(number.type) is Kind.INT)
-    count = f"cast({call.over_group(f'count({double})')} as double)"
+    count = f"CAST({call.over_group(f'count({double})')} AS DOUBLE)"
     return _ratio(call, sum_, ExactSum(count, count))
 
 
 def weighted_average(call: AggregateCall) -> AggregateSql:
     value, weight = call.args
     v, w = _double(call, value), _double(call, weight)
-    counting = call.per_record(f"if({v} is null, null, {w})")
+    counting = call.per_record(f"if({v} IS NULL, NULL, {w})")
     return _ratio(
         call,
         exact_sum(call, call.per_record(f"{v} * {w}")),
@@ -103,7 +103,7 @@ def weighted_average(call: AggregateCall) -> AggregateSql:
 
 def _ratio(call: AggregateCall, parts: ExactSum, whole: ExactSum) -> AggregateSql:
     needs = [total.needs_wide for total in (parts, whole) if total.needs_wide]
-    needs_wide = f"({' or '.join(needs)})" if needs else None
+    needs_wide = f"({' OR '.join(needs)})" if needs else None
     numerator, denominator = call.bind(parts.value), call.bind(whole.value)
     if not call.is_wide:
         return AggregateSql(f"({numerator} / nullif({denominator}, 0D))", needs_wide=needs_wide)
@@ -111,13 +111,13 @@ def _ratio(call: AggregateCall, parts: ExactSum, whole: ExactSum) -> AggregateSq
     above, below = _overflowed(numerator, upper), _overflowed(denominator, lower)
     return AggregateSql(
         f"(if({above}, {upper}, {numerator}) / nullif(if({below}, {lower}, {denominator}), 0D)"
-        f" * case when {above} and not {below} then {2.0**64!r}D"
-        f" when {below} and not {above} then {2.0**-64!r}D else 1D end)"
+        f" * CASE WHEN {above} AND NOT {below} THEN {2.0**64!r}D"
+        f" WHEN {below} AND NOT {above} THEN {2.0**-64!r}D ELSE 1D END)"
     )
 
 
 def _overflowed(total: str, scaled: str) -> str:
-    return f"(abs({total}) = {_INFINITY} and abs({scaled}) < {_INFINITY})"
+    return f"(abs({total}) = {_INFINITY} AND abs({scaled}) < {_INFINITY})"
 
 
 # Extremes
@@ -140,12 +140,12 @@ def extreme(function: str) -> AggregateForm:
 
 def _extreme_float(call: AggregateCall, function: str, number: str) -> str:
     """The extreme of Floats, for which Spark does not tell -0.0 from 0.0."""
-    found = call.over_group(f"{function}({number})")
+    extreme = call.over_group(f"{function}({number})")
     sign = "<" if function == "min" else ">"
-    reached = call.over_group(f"bool_or({number} = 0 and power({number}, -1D) {sign} 0)")
-    negative = reached if function == "min" else f"not {reached}"
+    reached = call.over_group(f"bool_or({number} = 0 AND power({number}, -1D) {sign} 0)")
+    negative = reached if function == "min" else f"NOT {reached}"
     # Not literals: of two branches 0.0 and -0.0 Spark drops one, as if they were equal.
-    return f"if({found} = 0, if({negative}, -abs({found}), abs({found})), {found})"
+    return f"if({extreme} = 0, if({negative}, -abs({extreme}), abs({extreme})), {extreme})"
 
 
 def _extreme_tagged(call: AggregateCall, function: str, value: Operand) -> AggregateSql:
@@ -153,14 +153,14 @@ def _extreme_tagged(call: AggregateCall, function: str, value: Operand) -> Aggre
     of the values."""
     x = value.text
     if value.type.only(NUMERIC.kinds):
-        return AggregateSql(_extreme_number(call, function, x, "true"))
+        return AggregateSql(_extreme_number(call, function, x, "TRUE"))
     if not value.type.maybe(NUMERIC.kinds):
         other = call.over_group(f"{function}({x})")
     else:
-        other = call.over_group(f"{function}(if({_is_number(x)}, null, {x}))")
+        other = call.over_group(f"{function}(if({_is_number(x)}, NULL, {x}))")
     families = call.over_group(
-        f"bit_or(case left({x}, 1) when '\"' then 1 when '@' then 2 when 't' then 4 when 'f' then 4"
-        f" else if({x} is null, null, 8) end)"
+        f"bit_or(CASE left({x}, 1) WHEN '\"' THEN 1 WHEN '@' THEN 2 WHEN 't' THEN 4 WHEN 'f' THEN 4"
+        f" ELSE if({x} IS NULL, NULL, 8) END)"
     )
     text = f"if({families} = 8, {_extreme_number(call, function, x, _is_number(x))}, {other})"
     return AggregateSql(text, f"(bit_count({families}) > 1)")
@@ -168,20 +168,20 @@ def _extreme_tagged(call: AggregateCall, function: str, value: Operand) -> Aggre
 
 def _extreme_number(call: AggregateCall, function: str, x: str, is_number: str) -> str:
     whole = call.over_group(f"{function}({_whole(call, x, is_number)})")
-    condition = f"{is_number} and not {_is_whole(x)}"
-    real = call.per_record(f"if({condition}, try_cast({number_sql(x)} as double), null)")
+    condition = f"{is_number} AND NOT {_is_whole(x)}"
+    real = call.per_record(f"if({condition}, TRY_CAST({number_sql(x)} AS DOUBLE), NULL)")
     real = call.bind(_extreme_float(call, function, real))
     # An Int and an equal Float: a negative Float is below, any other above.
     int_is_below = (
-        f"case when isnan({real}) then true"
-        f" when cast({whole} as double) <> {real} then cast({whole} as double) < {real}"
-        f" when {whole} <> floor({real}) then {whole} < floor({real})"
-        f" else power({real}, -1D) > 0 end"
+        f"CASE WHEN isnan({real}) THEN TRUE"
+        f" WHEN CAST({whole} AS DOUBLE) <> {real} THEN CAST({whole} AS DOUBLE) < {real}"
+        f" WHEN {whole} <> floor({real}) THEN {whole} < floor({real})"
+        f" ELSE power({real}, -1D) > 0 END"
     )
-    takes_int = int_is_below if function == "min" else f"not {int_is_below}"
+    takes_int = int_is_below if function == "min" else f"NOT {int_is_below}"
     return (
-        f"case when {whole} is not null and ({real} is null or {takes_int})"
-        f" then cast({whole} as string) when {real} is not null then {tagged_float_sql(real)} end"
+        f"CASE WHEN {whole} IS NOT NULL AND ({real} IS NULL OR {takes_int})"
+        f" THEN CAST({whole} AS STRING) WHEN {real} IS NOT NULL THEN {tagged_float_sql(real)} END"
     )
 
 

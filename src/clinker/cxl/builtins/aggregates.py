@@ -117,10 +117,10 @@ def exact_ratio(parts: Sequence[float], whole: Sequence[float]) -> float | None:
 
 def _scaled_sum(numbers: Sequence[float]) -> tuple[float, float]:
     """The sum as a Float times a scale, which is not 1 only where the sum itself is no Float."""
-    found = exact_sum(numbers)
-    if math.isinf(found) and all(map(math.isfinite, numbers)):
+    total = exact_sum(numbers)
+    if math.isinf(total) and all(map(math.isfinite, numbers)):
         return float(_fraction(numbers) / int(_SCALE)), _SCALE
-    return found, 1.0
+    return total, 1.0
 
 
 def exact_sum(numbers: Sequence[float]) -> float:
@@ -223,8 +223,8 @@ def smallest(values: Sequence[Value]) -> Value:
     >>> min(x) given {"x": ["pear", "apple"]}
     "apple"
     """
-    found = _comparable("min", values)
-    return unwritten(min(found, key=_rank, default=None))
+    ordered = _comparable("min", values)
+    return unwritten(min(ordered, key=_rank, default=None))
 
 
 @aggregate(
@@ -242,8 +242,8 @@ def largest(values: Sequence[Value]) -> Value:
     >>> max(x) given {"x": [null]}
     null
     """
-    found = _comparable("max", values)
-    return unwritten(max(found, key=_rank, default=None))
+    ordered = _comparable("max", values)
+    return unwritten(max(ordered, key=_rank, default=None))
 
 
 def _rank(value: Value) -> tuple[Any, ...]:
@@ -265,14 +265,14 @@ _ORDERED = (
 
 
 def _comparable(name: str, values: Sequence[Value]) -> list[Value]:
-    found = without_nulls(values)
+    present = without_nulls(values)
     kinds = NO_KIND
-    for value in found:
+    for value in present:
         kinds |= kind_of(value)
     if not any(kinds in family for family in _ORDERED):
         shown = Type(kinds)
         raise Failure(FailureKind.AGGREGATE_TYPE, f"{name} cannot compare {shown}")
-    return found
+    return present
 
 
 @aggregate("collect", list_of_them, params=[Param("value", ANY)], sql=aggregate_forms.collect)

@@ -18,7 +18,7 @@ _PREDICATE = ClosureParam("predicate", BOOL)
 
 def _holds(body: Sql) -> str:
     """Whether the closure gives true, be it a BOOLEAN or a tagged value."""
-    return f"cast({body.text} as string) <=> 'true'"
+    return f"CAST({body.text} AS STRING) <=> 'true'"
 
 
 def _some_fails(items: str, body: Sql) -> str | None:
@@ -30,8 +30,8 @@ def _fails_before_match(items: str, body: Sql) -> str | None:
     """Where the closure fails for an element before the first match."""
     if not body.fails:
         return None
-    decisive = f"case when {body.fails} then true when {_holds(body)} then false end"
-    return f"get(filter(transform({items}, x -> {decisive}), y -> y is not null), 0)"
+    decisive = f"CASE WHEN {body.fails} THEN TRUE WHEN {_holds(body)} THEN FALSE END"
+    return f"get(filter(transform({items}, x -> {decisive}), y -> y IS NOT NULL), 0)"
 
 
 def _keep_sql(call: SqlCall) -> Sql:
@@ -46,8 +46,8 @@ def _transformed_sql(call: SqlCall) -> Sql:
 
 def _first_match_sql(call: SqlCall) -> Sql:
     items, body = call.receiver.text, call.apply("x")
-    found = f"get(filter({items}, x -> {_holds(body)}), 0)"
-    return Sql(found, _fails_before_match(items, body))
+    first = f"get(filter({items}, x -> {_holds(body)}), 0)"
+    return Sql(first, _fails_before_match(items, body))
 
 
 def _has_match_sql(call: SqlCall) -> Sql:
@@ -148,11 +148,11 @@ def _array_of_parts(_: Type, args: tuple[Type, ...]) -> Type:
 
 def _flat_map_sql(call: SqlCall) -> Sql:
     items, body = call.receiver.text, call.apply("x")
-    given = call.closure_type.without_null()
-    parts = f"filter(transform({items}, x -> {body.text}), y -> y is not null)"
-    if given.kinds == Kind.ARRAY:
+    type_ = call.closure_type.without_null()
+    parts = f"filter(transform({items}, x -> {body.text}), y -> y IS NOT NULL)"
+    if type_.kinds == Kind.ARRAY:
         parts = f"flatten({parts})"
-    elif given.maybe(Kind.ARRAY):
+    elif type_.maybe(Kind.ARRAY):
         if len(call.type.element_type.without_null().kinds) == 1:
             raise NotNative  # elements have lost their tags
         taken_apart = f"if(startswith(z, '['), {parsed_array_sql('z')}, array(z))"
@@ -197,7 +197,7 @@ def flat_map(items: Sequence[Value], transform: Closure) -> list[Value]:
     ARRAY,
     same_as_receiver,
     params=[Param("index", INT)],
-    sql="if({index} is null, null, filter({self}, (x, i) -> i <> {index}))",
+    sql="if({index} IS NULL, NULL, filter({self}, (x, i) -> i <> {index}))",
 )
 def remove(items: Sequence[Value], index: int) -> list[Value]:
     """The array without the element at `index`, counted from 0.

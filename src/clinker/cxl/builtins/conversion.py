@@ -14,7 +14,7 @@ from clinker.cxl.run import strftime
 from clinker.cxl.run.date_names import ENGLISH, DateNames
 from clinker.cxl.sql.operand import NotNative, Sql, SqlCall
 from clinker.cxl.sql.strftime import date_sql, datetime_sql, iso_date_sql, iso_datetime_sql
-from clinker.cxl.sql.text import text_sql
+from clinker.cxl.sql.text import text_literal
 from clinker.cxl.sql.text_form import text_form_sql
 from clinker.cxl.types import ANY, BOOL, DATE, DATETIME, FLOAT, INT, STRING, Kind, Type
 from clinker.cxl.values import MAX_INT, MIN_INT, Value, midnight, text_of
@@ -48,7 +48,7 @@ _Form: TypeAlias = Callable[[SqlCall], Sql]
 
 def _try_sql(sql_type: str, convert: _Converting) -> _Form:
     """The form of a conversion that gives null where it fails."""
-    return lambda call: Sql(convert(call) or f"cast(null as {sql_type})")
+    return lambda call: Sql(convert(call) or f"CAST(NULL AS {sql_type})")
 
 
 def _to_sql(sql_type: str, convert: _Converting, safe_for: Kind) -> _Form:
@@ -57,11 +57,11 @@ def _to_sql(sql_type: str, convert: _Converting, safe_for: Kind) -> _Form:
     def form(call: SqlCall) -> Sql:
         x, converted = call.receiver, convert(call)
         if converted is None:
-            return Sql(f"cast(null as {sql_type})", f"{x.text} is not null")
+            return Sql(f"CAST(NULL AS {sql_type})", f"{x.text} IS NOT NULL")
         if x.type.only(safe_for):
             return Sql(converted)
         value = call.bind(converted)
-        return Sql(value, f"{value} is null and {x.text} is not null")
+        return Sql(value, f"{value} IS NULL AND {x.text} IS NOT NULL")
 
     return form
 
@@ -73,7 +73,7 @@ def _kind(call: SqlCall) -> Kind:
 def _matches_sql(x: str, regex: str) -> str:
     """Whether a whole text matches."""
     whole = rf"\A(?:{regex})\z"
-    return f"{x} rlike {text_sql(whole)}"
+    return f"{x} RLIKE {text_literal(whole)}"
 
 
 def _int_sql(call: SqlCall) -> str | None:
@@ -82,12 +82,12 @@ def _int_sql(call: SqlCall) -> str | None:
         case Kind.INT:
             return x
         case Kind.BOOL:
-            return f"cast({x} as bigint)"
+            return f"CAST({x} AS BIGINT)"
         case Kind.FLOAT:
-            fits = f"{x} >= -9223372036854775808D and {x} < 9223372036854775808D"
-            return f"if({fits}, cast({x} as bigint), null)"
+            fits = f"{x} >= -9223372036854775808D AND {x} < 9223372036854775808D"
+            return f"if({fits}, CAST({x} AS BIGINT), NULL)"
         case Kind.STRING:
-            return f"if({_matches_sql(x, '[+-]?[0-9]+')}, try_cast({x} as bigint), null)"
+            return f"if({_matches_sql(x, '[+-]?[0-9]+')}, TRY_CAST({x} AS BIGINT), NULL)"
     return None
 
 
@@ -97,7 +97,7 @@ def _int_sql(call: SqlCall) -> str | None:
     INT,
     fails=[FailureKind.CONVERSION_FAILED],
     safe_for=_SAFE_FOR_INT,
-    sql=_to_sql("bigint", _int_sql, _SAFE_FOR_INT),
+    sql=_to_sql("BIGINT", _int_sql, _SAFE_FOR_INT),
 )
 def to_int(value: Value) -> int:
     """A whole number. Floats lose their fraction, true is 1 and false 0; text may hold a sign and
@@ -130,14 +130,14 @@ def to_int(value: Value) -> int:
             number = int(value)
         case float() if math.isfinite(value):
             number = int(value)
-        case str() if found := _INT.fullmatch(value):
-            number = int(found[1] + found[2])
+        case str() if match := _INT.fullmatch(value):
+            number = int(match[1] + match[2])
     if number is None or not MIN_INT <= number <= MAX_INT:
         raise conversion_failed(text_of(value), "Int")
     return number
 
 
-@method("try_int", ANY, INT.nullable(), sql=_try_sql("bigint", _int_sql))
+@method("try_int", ANY, INT.nullable(), sql=_try_sql("BIGINT", _int_sql))
 def try_int(value: Value) -> int | None:
     """A whole number, like `to_int`, or null where that would fail.
 
@@ -161,16 +161,16 @@ def _float_sql(call: SqlCall) -> str | None:
     x = call.receiver.text
     match _kind(call):
         case Kind.INT:
-            return f"cast({x} as double)"
+            return f"CAST({x} AS DOUBLE)"
         case Kind.FLOAT:
             return x
         case Kind.STRING:
             return (
-                f"case when {_matches_sql(x, f'(?i){_DECIMAL}')} then try_cast({x} as double)"
-                f" when lower({x}) in ('inf', '+inf', 'infinity', '+infinity')"
-                " then double('Infinity')"
-                f" when lower({x}) in ('-inf', '-infinity') then double('-Infinity')"
-                f" when lower({x}) in ('nan', '+nan', '-nan') then double('NaN') end"
+                f"CASE WHEN {_matches_sql(x, f'(?i){_DECIMAL}')} THEN TRY_CAST({x} AS DOUBLE)"
+                f" WHEN lower({x}) IN ('inf', '+inf', 'infinity', '+infinity')"
+                " THEN double('Infinity')"
+                f" WHEN lower({x}) IN ('-inf', '-infinity') THEN double('-Infinity')"
+                f" WHEN lower({x}) IN ('nan', '+nan', '-nan') THEN double('NaN') END"
             )
     return None
 
@@ -181,7 +181,7 @@ def _float_sql(call: SqlCall) -> str | None:
     FLOAT,
     fails=[FailureKind.CONVERSION_FAILED],
     safe_for=_SAFE_FOR_FLOAT,
-    sql=_to_sql("double", _float_sql, _SAFE_FOR_FLOAT),
+    sql=_to_sql("DOUBLE", _float_sql, _SAFE_FOR_FLOAT),
 )
 def to_float(value: Value) -> float:
     """A number with a fraction. Text may have an exponent or be `inf` or `nan`, but holds no
@@ -217,7 +217,7 @@ def to_float(value: Value) -> float:
             raise conversion_failed(text_of(value), "Float")
 
 
-@method("try_float", ANY, FLOAT.nullable(), sql=_try_sql("double", _float_sql))
+@method("try_float", ANY, FLOAT.nullable(), sql=_try_sql("DOUBLE", _float_sql))
 def try_float(value: Value) -> float | None:
     """A number with a fraction, like `to_float`, or null where that would fail.
 
@@ -243,8 +243,10 @@ def _bool_sql(call: SqlCall) -> str | None:
         case Kind.BOOL:
             return x
         case Kind.STRING:
-            cases = " ".join(f"when '{text}' then {value}" for text, value in _BOOLS.items())
-            return f"case lower({x}) {cases} end"
+            cases = " ".join(
+                f"WHEN '{text}' THEN {str(value).upper()}" for text, value in _BOOLS.items()
+            )
+            return f"CASE lower({x}) {cases} END"
     return None
 
 
@@ -254,7 +256,7 @@ def _bool_sql(call: SqlCall) -> str | None:
     BOOL,
     fails=[FailureKind.CONVERSION_FAILED],
     safe_for=_SAFE_FOR_BOOL,
-    sql=_to_sql("boolean", _bool_sql, _SAFE_FOR_BOOL),
+    sql=_to_sql("BOOLEAN", _bool_sql, _SAFE_FOR_BOOL),
 )
 def to_bool(value: Value) -> bool:
     """True or false. The texts true, 1, yes and false, 0, no count in any case; the number 0 is
@@ -282,7 +284,7 @@ def to_bool(value: Value) -> bool:
             raise conversion_failed(text_of(value), "Bool")
 
 
-@method("try_bool", ANY, BOOL.nullable(), sql=_try_sql("boolean", _bool_sql))
+@method("try_bool", ANY, BOOL.nullable(), sql=_try_sql("BOOLEAN", _bool_sql))
 def try_bool(value: Value) -> bool | None:
     """True or false, like `to_bool`, or null where that would fail.
 
@@ -384,7 +386,7 @@ def _date_sql(call: SqlCall) -> str | None:
         case Kind.DATE:
             return x
         case Kind.DATETIME:
-            return f"cast({x} as date)"
+            return f"CAST({x} AS DATE)"
         case Kind.STRING:
             format = _literal_format(call)
             if format is None:
@@ -397,7 +399,7 @@ def _datetime_sql(call: SqlCall) -> str | None:
     x = call.receiver.text
     match _kind(call):
         case Kind.DATE:
-            return f"cast({x} as timestamp_ntz)"
+            return f"CAST({x} AS TIMESTAMP_NTZ)"
         case Kind.DATETIME:
             return x
         case Kind.STRING:
@@ -418,7 +420,7 @@ _READING = (FailureKind.CONVERSION_FAILED, FailureKind.INVALID_FORMAT)
     params=[_format(_date_pattern)],
     fails=_READING,
     safe_for=_SAFE_FOR_DATES,
-    sql=_to_sql("date", _date_sql, _SAFE_FOR_DATES),
+    sql=_to_sql("DATE", _date_sql, _SAFE_FOR_DATES),
     takes_names=True,
 )
 def to_date(value: Value, format: str | None = None, names: DateNames = ENGLISH) -> dt.date:
@@ -465,7 +467,7 @@ def to_date(value: Value, format: str | None = None, names: DateNames = ENGLISH)
     ANY,
     DATE.nullable(),
     params=[_format(_date_pattern)],
-    sql=_try_sql("date", _date_sql),
+    sql=_try_sql("DATE", _date_sql),
     takes_names=True,
 )
 def try_date(value: Value, format: str | None = None, names: DateNames = ENGLISH) -> dt.date | None:
@@ -492,7 +494,7 @@ def try_date(value: Value, format: str | None = None, names: DateNames = ENGLISH
     params=[_format(_datetime_pattern)],
     fails=_READING,
     safe_for=_SAFE_FOR_DATES,
-    sql=_to_sql("timestamp_ntz", _datetime_sql, _SAFE_FOR_DATES),
+    sql=_to_sql("TIMESTAMP_NTZ", _datetime_sql, _SAFE_FOR_DATES),
     takes_names=True,
 )
 def to_datetime(value: Value, format: str | None = None, names: DateNames = ENGLISH) -> dt.datetime:
@@ -533,7 +535,7 @@ def to_datetime(value: Value, format: str | None = None, names: DateNames = ENGL
     ANY,
     DATETIME.nullable(),
     params=[_format(_datetime_pattern)],
-    sql=_try_sql("timestamp_ntz", _datetime_sql),
+    sql=_try_sql("TIMESTAMP_NTZ", _datetime_sql),
     takes_names=True,
 )
 def try_datetime(

@@ -27,7 +27,7 @@ _Day = TypeVar("_Day", bound=dt.date)
 # Components
 
 
-@method("year", _DATED, INT, iso_text=True, sql="cast(year({self}) as bigint)")
+@method("year", _DATED, INT, iso_text=True, sql="CAST(year({self}) AS BIGINT)")
 def year(value: dt.date) -> int:
     """The year.
 
@@ -43,7 +43,7 @@ def year(value: dt.date) -> int:
     return value.year
 
 
-@method("month", _DATED, INT, iso_text=True, sql="cast(month({self}) as bigint)")
+@method("month", _DATED, INT, iso_text=True, sql="CAST(month({self}) AS BIGINT)")
 def month(value: dt.date) -> int:
     """The month, 1 to 12.
 
@@ -55,7 +55,7 @@ def month(value: dt.date) -> int:
     return value.month
 
 
-@method("day", _DATED, INT, iso_text=True, sql="cast(day({self}) as bigint)")
+@method("day", _DATED, INT, iso_text=True, sql="CAST(day({self}) AS BIGINT)")
 def day(value: dt.date) -> int:
     """The day of the month, 1 to 31.
 
@@ -74,8 +74,8 @@ def _time_component(receiver: Type, _: tuple[Type, ...]) -> Type:
 def _time_component_sql(function: str) -> Callable[[SqlCall], Sql]:
     def form(call: SqlCall) -> Sql:
         if call.receiver.type.only(Kind.DATE):
-            return Sql("cast(null as bigint)")
-        return Sql(f"cast({function}({call.receiver.text}) as bigint)")
+            return Sql("CAST(NULL AS BIGINT)")
+        return Sql(f"CAST({function}({call.receiver.text}) AS BIGINT)")
 
     return form
 
@@ -145,17 +145,17 @@ def _steps_sql(n: Operand | None, farthest: int) -> str:
     The latter for null, too, so that the result is null.
     """
     assert n
-    return f"cast(greatest(least({n.text}, {farthest}L), -{farthest}L) as int)"
+    return f"CAST(greatest(least({n.text}, {farthest}L), -{farthest}L) AS INT)"
 
 
 def _add_days_sql(call: SqlCall) -> Sql:
     x = call.receiver.text
     days = call.bind(_steps_sql(call.arg("n"), (dt.date.max - dt.date.min).days + 1))
     first, last = ((end - _EPOCH).days for end in (dt.date.min, dt.date.max))
-    exists = f"unix_date(cast({x} as date)) + {days} between {first} and {last}"
+    exists = f"unix_date(CAST({x} AS DATE)) + {days} BETWEEN {first} AND {last}"
     is_date = call.receiver.type.only(Kind.DATE)
-    moved = f"date_add({x}, {days})" if is_date else f"timestampadd(day, {days}, {x})"
-    return Sql(f"if({exists}, {moved}, null)")
+    moved = f"date_add({x}, {days})" if is_date else f"timestampadd(DAY, {days}, {x})"
+    return Sql(f"if({exists}, {moved}, NULL)")
 
 
 def _add_months_sql(months_per_step: int) -> Callable[[SqlCall], Sql]:
@@ -165,10 +165,10 @@ def _add_months_sql(months_per_step: int) -> Callable[[SqlCall], Sql]:
         steps = _steps_sql(call.arg("n"), (last + 1) // months_per_step)
         months = call.bind(f"{steps} * {months_per_step}")
         position = f"year({x}) * {_MONTHS_PER_YEAR} + month({x}) - 1"
-        exists = f"{position} + {months} between {first} and {last}"
+        exists = f"{position} + {months} BETWEEN {first} AND {last}"
         is_date = call.receiver.type.only(Kind.DATE)
-        moved = f"add_months({x}, {months})" if is_date else f"timestampadd(month, {months}, {x})"
-        return Sql(f"if({exists}, {moved}, null)")
+        moved = f"add_months({x}, {months})" if is_date else f"timestampadd(MONTH, {months}, {x})"
+        return Sql(f"if({exists}, {moved}, NULL)")
 
     return form
 
@@ -264,7 +264,7 @@ def _instants_sql(call: SqlCall) -> tuple[str, str]:
     if all(operand.type.only(Kind.DATE) for operand in operands):
         return call.receiver.text, other.text
     value, other_value = (
-        f"cast({operand.text} as timestamp_ntz)" if operand.type.only(Kind.DATE) else operand.text
+        f"CAST({operand.text} AS TIMESTAMP_NTZ)" if operand.type.only(Kind.DATE) else operand.text
         for operand in operands
     )
     return call.bind(value), call.bind(other_value)
@@ -272,7 +272,7 @@ def _instants_sql(call: SqlCall) -> tuple[str, str]:
 
 def _diff_days_sql(call: SqlCall) -> Sql:
     value, other = _instants_sql(call)
-    return Sql(f"timestampdiff(day, {other}, {value})")
+    return Sql(f"timestampdiff(DAY, {other}, {value})")
 
 
 @method(
@@ -320,9 +320,9 @@ def _months_between_sql(call: SqlCall) -> str:
     earlier, later = call.bind(f"least({value}, {other})"), call.bind(f"greatest({value}, {other})")
     years = f"(year({later}) - year({earlier}))"
     months = call.bind(f"{years} * {_MONTHS_PER_YEAR} + month({later}) - month({earlier})")
-    incomplete = f"if(timestampadd(month, {months}, {earlier}) > {later}, 1, 0)"
+    incomplete = f"if(timestampadd(MONTH, {months}, {earlier}) > {later}, 1, 0)"
     # Null if one of them is, though there are an earlier and a later one.
-    sign = f"case when {value} < {other} then -1L when {value} >= {other} then 1L end"
+    sign = f"CASE WHEN {value} < {other} THEN -1L WHEN {value} >= {other} THEN 1L END"
     return f"{sign} * ({months} - {incomplete})"
 
 
@@ -366,7 +366,7 @@ def diff_months(value: dt.date, other: dt.date) -> int:
 
 
 def _diff_years_sql(call: SqlCall) -> Sql:
-    return Sql(f"({_months_between_sql(call)}) div {_MONTHS_PER_YEAR}")
+    return Sql(f"({_months_between_sql(call)}) DIV {_MONTHS_PER_YEAR}")
 
 
 @method(
@@ -417,7 +417,7 @@ def _format_date_sql(call: SqlCall) -> Sql:
         raise NotNative
     pattern = compile_pattern(format.value, call.names)
     if pattern.needs_time and call.receiver.type.only(Kind.DATE):
-        return Sql("cast(null as string)", f"{call.receiver.text} is not null")
+        return Sql("CAST(NULL AS STRING)", f"{call.receiver.text} IS NOT NULL")
     return Sql(format_sql(call.receiver.text, pattern))
 
 

@@ -103,8 +103,8 @@ class Builtin:
 
     @property
     def examples(self) -> tuple[Example, ...]:
-        found = _EXAMPLE.finditer(inspect.getdoc(self.call) or "")
-        return tuple(Example(m["expression"], m["expected"].strip(), m["given"]) for m in found)
+        matches = _EXAMPLE.finditer(inspect.getdoc(self.call) or "")
+        return tuple(Example(m["expression"], m["expected"].strip(), m["given"]) for m in matches)
 
     @property
     def min_args(self) -> int:

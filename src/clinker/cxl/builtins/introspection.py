@@ -14,15 +14,15 @@ def _type_of_sql(call: SqlCall) -> Sql:
     name = f"'{KIND_NAMES[kinds]}'" if len(kinds) == 1 else _tagged_kind_sql(value)
     if type_.is_null:
         return Sql("'Null'")
-    return Sql(f"if({value} is null, 'Null', {name})" if type_.may_be_null else name)
+    return Sql(f"if({value} IS NULL, 'Null', {name})" if type_.may_be_null else name)
 
 
 def _tagged_kind_sql(tagged: str) -> str:
     return (
-        f"case left({tagged}, 1) when '\"' then 'String' when '[' then 'Array' when '{{' then 'Map'"
-        f" when 't' then 'Bool' when 'f' then 'Bool'"
-        f" when '@' then if(length({tagged}) = length('@2024-01-15'), 'Date', 'DateTime')"
-        f" else if({tagged} rlike '[#.IN]', 'Float', 'Int') end"
+        f"CASE left({tagged}, 1) WHEN '\"' THEN 'String' WHEN '[' THEN 'Array' WHEN '{{' THEN 'Map'"
+        f" WHEN 't' THEN 'Bool' WHEN 'f' THEN 'Bool'"
+        f" WHEN '@' THEN if(length({tagged}) = length('@2024-01-15'), 'Date', 'DateTime')"
+        f" ELSE if({tagged} RLIKE '[#.IN]', 'Float', 'Int') END"
     )
 
 
@@ -52,7 +52,7 @@ def type_of(value: Value) -> str:
     return kind_name(value)
 
 
-@method("is_null", ANY, BOOL, takes_null=True, sql="({self} is null)", sql_takes_tagged=True)
+@method("is_null", ANY, BOOL, takes_null=True, sql="({self} IS NULL)", sql_takes_tagged=True)
 def is_null(value: Value) -> bool:
     """Whether the value is null. An empty text is not null.
 
@@ -70,12 +70,12 @@ def _is_empty_sql(call: SqlCall) -> Sql:
     value, type_ = call.receiver.text, call.receiver.type
     kinds = type_.kinds & ~Kind.NULL
     if kinds == Kind.STRING:
-        return Sql(f"({value} is null or {value} = '')")
+        return Sql(f"({value} IS NULL OR {value} = '')")
     if kinds == Kind.ARRAY:
-        return Sql(f"({value} is null or array_size({value}) = 0)")
+        return Sql(f"({value} IS NULL OR array_size({value}) = 0)")
     if len(kinds) > 1:
-        return Sql(f"({value} is null or {value} in ('\"', '[]'))")
-    return Sql(f"({value} is null)")
+        return Sql(f"({value} IS NULL OR {value} IN ('\"', '[]'))")
+    return Sql(f"({value} IS NULL)")
 
 
 @method("is_empty", ANY, BOOL, takes_null=True, sql=_is_empty_sql, sql_takes_tagged=True)

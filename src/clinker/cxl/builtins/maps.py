@@ -20,7 +20,7 @@ from clinker.cxl.sql.tagged import (
     tagged_json_sql,
     text_json_sql,
 )
-from clinker.cxl.sql.text import text_sql
+from clinker.cxl.sql.text import text_literal
 from clinker.cxl.types import ANY, ARRAY, MAP, STRING, array_of
 from clinker.cxl.values import Value
 
@@ -64,8 +64,8 @@ def _merge_sql(call: SqlCall) -> Sql:
     assert other
     mine, theirs = (call.bind(parsed_map_sql(x.text)) for x in (call.receiver, other))
     value = f"if(map_contains_key({theirs}, e.key), try_element_at({theirs}, e.key), e.value)"
-    kept = f"transform(map_entries({mine}), e -> struct(e.key as key, {value} as value))"
-    new = f"filter(map_entries({theirs}), e -> not map_contains_key({mine}, e.key))"
+    kept = f"transform(map_entries({mine}), e -> struct(e.key AS key, {value} AS value))"
+    new = f"filter(map_entries({theirs}), e -> NOT map_contains_key({mine}, e.key))"
     return Sql(map_text_sql(f"concat({kept}, {new})"))
 
 
@@ -125,17 +125,17 @@ def _with_value(call: SqlCall, container: str, steps: list[str | int], json: str
     step, *further = steps
     if isinstance(step, int):
         return _with_item(call, container, step, further, json)
-    held, name = call.bind(parsed_map_sql(container)), text_sql(step)
+    held, name = call.bind(parsed_map_sql(container)), text_literal(step)
     if further:
         inner = call.bind(f"coalesce(try_element_at({held}, {name}), '{{}}')")
         json = _with_value(call, inner, further, json)
     json = call.bind(json)
     value = f"if(e.key = {name}, {json}, {tagged_json_sql('e.value')})"
     present = f"transform(map_entries({held}), e -> concat({text_json_sql('e.key')}, ':', {value}))"
-    new = f"array(concat({text_sql(key_json(step))}, {json}))"
-    missing = f"if(map_contains_key({held}, {name}), cast(array() as array<string>), {new})"
-    found = joined_map_sql(f"concat({present}, {missing})")
-    return f"if(startswith({container}, '{{') and {json} is not null, {found}, null)"
+    new = f"array(concat({text_literal(key_json(step))}, {json}))"
+    missing = f"if(map_contains_key({held}, {name}), CAST(array() AS ARRAY<STRING>), {new})"
+    updated = joined_map_sql(f"concat({present}, {missing})")
+    return f"if(startswith({container}, '{{') AND {json} IS NOT NULL, {updated}, NULL)"
 
 
 def _with_item(
@@ -143,14 +143,14 @@ def _with_item(
 ) -> str:
     if index >= _MAX_ITEMS:
         return NO_TEXT
-    held = call.bind(f"if(startswith({container}, '['), {parsed_array_sql(container)}, null)")
+    held = call.bind(f"if(startswith({container}, '['), {parsed_array_sql(container)}, NULL)")
     if further:
         inner = call.bind(f"coalesce(get({held}, {index}), '{{}}')")
         json = _with_value(call, inner, further, json)
     json = call.bind(json)
     item = f"if(i = {index}, {json}, {tagged_json_sql('x')})"
-    found = joined_array_sql(f"transform({held}, (x, i) -> {item})")
-    return f"if({index} < size({held}) and {json} is not null, {found}, null)"
+    updated = joined_array_sql(f"transform({held}, (x, i) -> {item})")
+    return f"if({index} < size({held}) AND {json} IS NOT NULL, {updated}, NULL)"
 
 
 @method(
@@ -225,8 +225,8 @@ def _remove_field_sql(call: SqlCall) -> Sql:
     held = call.bind(parsed_map_sql(call.receiver.text))
     rest = map_text_sql(f"filter(map_entries({held}), e -> e.key <> {key.text})")
     return Sql(
-        f"case when map_contains_key({held}, {key.text}) then {rest}"
-        f" when {key.text} is not null then {call.receiver.text} end"
+        f"CASE WHEN map_contains_key({held}, {key.text}) THEN {rest}"
+        f" WHEN {key.text} IS NOT NULL THEN {call.receiver.text} END"
     )
 
 

@@ -47,7 +47,7 @@ def _abs_sql(call: SqlCall) -> Sql:
     if call.receiver.type.only(Kind.FLOAT):
         return Sql(f"abs({x})")
     smallest = f"{x} = {MIN_INT}L"
-    return Sql(f"if({smallest}, null, abs({x}))", smallest)
+    return Sql(f"if({smallest}, NULL, abs({x}))", smallest)
 
 
 @method(
@@ -93,8 +93,8 @@ def _to_int_sql(function: str) -> Callable[[SqlCall], Sql]:
         if call.receiver.type.only(Kind.INT):
             return Sql(x)
         # To Spark, NaN is above every number.
-        fits = f"{x} >= -9223372036854775808D and {x} < 9223372036854775808D"
-        return Sql(f"if({fits}, {function}({x}), null)", f"not ({fits})")
+        fits = f"{x} >= -9223372036854775808D AND {x} < 9223372036854775808D"
+        return Sql(f"if({fits}, {function}({x}), NULL)", f"NOT ({fits})")
 
     return form
 
@@ -195,8 +195,8 @@ def _rounded_float(number: float, decimals: int) -> float:
 def _round_sql(call: SqlCall) -> Sql:
     decimals = call.arg("decimals")
     if decimals is None or decimals.is_literal:
-        given = decimals.value if decimals else None
-        return _rounded_sql(call, given if isinstance(given, int) else 0)
+        places = decimals.value if decimals else None
+        return _rounded_sql(call, places if isinstance(places, int) else 0)
     return _rounded_to_any_sql(call, f"coalesce({decimals.text}, 0L)")
 
 
@@ -227,32 +227,32 @@ def _rounded_int_sql(call: SqlCall, decimals: int) -> Sql:
     if -decimals > _MAX_INT_DIGITS:
         return Sql(f"{x} * 0L")
     if -decimals == _MAX_INT_DIGITS:
-        return Sql(f"if({_beyond_half_sql(x)}, null, {x} * 0L)", _beyond_half_sql(x))
+        return Sql(f"if({_beyond_half_sql(x)}, NULL, {x} * 0L)", _beyond_half_sql(x))
     rounded = call.bind(_in_units_sql(x, f"{10**-decimals}L"))
-    return Sql(rounded, f"{rounded} is null and {x} is not null")
+    return Sql(rounded, f"{rounded} IS NULL AND {x} IS NOT NULL")
 
 
 def _int_rounded_to_any_sql(call: SqlCall, d: str) -> Sql:
     x = call.receiver.text
-    digits = f"cast(greatest(1L - greatest({d}, {1 - _MAX_INT_DIGITS}L), 2L) as int)"
-    unit = call.bind(f"cast(rpad('1', {digits}, '0') as bigint)")
+    digits = f"CAST(greatest(1L - greatest({d}, {1 - _MAX_INT_DIGITS}L), 2L) AS INT)"
+    unit = call.bind(f"CAST(rpad('1', {digits}, '0') AS BIGINT)")
     rounded = call.bind(
-        f"case when {d} >= 0 then {x} when {d} < -{_MAX_INT_DIGITS} then {x} * 0L"
-        f" when {d} = -{_MAX_INT_DIGITS} then if({_beyond_half_sql(x)}, null, {x} * 0L)"
-        f" when {d} < 0 then {_in_units_sql(x, unit)} end"
+        f"CASE WHEN {d} >= 0 THEN {x} WHEN {d} < -{_MAX_INT_DIGITS} THEN {x} * 0L"
+        f" WHEN {d} = -{_MAX_INT_DIGITS} THEN if({_beyond_half_sql(x)}, NULL, {x} * 0L)"
+        f" WHEN {d} < 0 THEN {_in_units_sql(x, unit)} END"
     )
-    return Sql(rounded, f"{rounded} is null and {x} is not null and {d} is not null")
+    return Sql(rounded, f"{rounded} IS NULL AND {x} IS NOT NULL AND {d} IS NOT NULL")
 
 
 def _beyond_half_sql(x: str) -> str:
     """Where an Int rounds away from zero to ten to the nineteenth, which is no Int."""
-    return f"({x} >= 5000000000000000000L or {x} <= -5000000000000000000L)"
+    return f"({x} >= 5000000000000000000L OR {x} <= -5000000000000000000L)"
 
 
 def _in_units_sql(x: str, unit: str) -> str:
     """An Int rounded to multiples of `unit`, a power of ten; null if that is no Int."""
-    away = f"if(abs({x} % {unit}) >= {unit} div 2, if({x} < 0, -1L, 1L), 0L)"
-    return f"try_multiply({x} div {unit} + {away}, {unit})"
+    away = f"if(abs({x} % {unit}) >= {unit} DIV 2, if({x} < 0, -1L, 1L), 0L)"
+    return f"try_multiply({x} DIV {unit} + {away}, {unit})"
 
 
 def _rounded_float_sql(call: SqlCall, decimals: int) -> Sql:
@@ -276,14 +276,14 @@ def _float_rounded_to_any_sql(call: SqlCall, d: str) -> Sql:
     x = call.receiver.text
     last_power = len(_POWERS_OF_TEN) - 1
     exponent = f"abs(least(greatest({d}, {-last_power}L), {last_power}L))"
-    power = call.bind(f"cast(concat('1e', cast({exponent} as string)) as double)")
+    power = call.bind(f"CAST(concat('1e', CAST({exponent} AS STRING)) AS DOUBLE)")
     scaled = call.bind(f"if({d} >= 0, {x} * {power}, {x} / {power})")
     whole = call.bind(_whole_sql(scaled))
     result = f"if({d} >= 0, {whole} / {power}, {whole} * {power})"
     return Sql(
-        f"case when {x} is null or {d} is null then null when not {_finite_sql(x)} then {x}"
-        f" when {x} = 0 or {d} < -{last_power} then 0D when {d} > {last_power} then {x}"
-        f" else {_scaled_back_sql(x, scaled, result)} end"
+        f"CASE WHEN {x} IS NULL OR {d} IS NULL THEN NULL WHEN NOT {_finite_sql(x)} THEN {x}"
+        f" WHEN {x} = 0 OR {d} < -{last_power} THEN 0D WHEN {d} > {last_power} THEN {x}"
+        f" ELSE {_scaled_back_sql(x, scaled, result)} END"
     )
 
 
@@ -293,14 +293,14 @@ def _finite_sql(x: str) -> str:
 
 def _whole_sql(scaled: str) -> str:
     size = f"abs({scaled})"
-    return f"(cast(floor({size}) as double) + if({size} - floor({size}) >= 0.5D, 1D, 0D))"
+    return f"(CAST(floor({size}) AS DOUBLE) + if({size} - floor({size}) >= 0.5D, 1D, 0D))"
 
 
 def _scaled_back_sql(x: str, scaled: str, size: str) -> str:
     """The rounded number of this size, or `x` where there is nothing to round off."""
     return (
-        f"case when abs({scaled}) >= {_ALL_WHOLE!r}D then {x}"  # NaN, too: it is above all numbers
-        f" when {scaled} <= -0.5D then -({size}) else {size} end"
+        f"CASE WHEN abs({scaled}) >= {_ALL_WHOLE!r}D THEN {x}"  # NaN, too: it is above all numbers
+        f" WHEN {scaled} <= -0.5D THEN -({size}) ELSE {size} END"
     )
 
 
@@ -389,37 +389,37 @@ def _clamp_sql(call: SqlCall) -> Sql:
     # An Int, unless a bound is there that is a Float.
     floats = [bound for bound in (low, high) if bound and bound.type.only(Kind.FLOAT)]
     whole_low, whole_high = (None if bound in floats else bound for bound in (low, high))
-    whole = f"cast({_clamped_sql(number, whole_low, whole_high, INT)} as string)"
+    whole = f"CAST({_clamped_sql(number, whole_low, whole_high, INT)} AS STRING)"
     promoted = tagged_float_sql(call.bind(_clamped_sql(number, low, high, FLOAT)))
-    is_promoted = " or ".join(f"{bound.text} is not null" for bound in floats)
+    is_promoted = " OR ".join(f"{bound.text} IS NOT NULL" for bound in floats)
     return Sql(f"if({is_promoted}, {promoted}, {whole})")
 
 
 def _clamped_sql(number: Operand, low: Operand | None, high: Operand | None, type_: Type) -> str:
     branches = ""
     if low:
-        branches += f" when {_below_sql(number, low)} then {_promoted_sql(low, type_)}"
+        branches += f" WHEN {_below_sql(number, low)} THEN {_promoted_sql(low, type_)}"
     if high:
-        branches += f" when {_below_sql(high, number)} then {_promoted_sql(high, type_)}"
+        branches += f" WHEN {_below_sql(high, number)} THEN {_promoted_sql(high, type_)}"
     result = _promoted_sql(number, type_)
-    return f"case{branches} else {result} end" if branches else result
+    return f"CASE{branches} ELSE {result} END" if branches else result
 
 
 def _promoted_sql(number: Operand, type_: Type) -> str:
     is_promoted = type_.only(Kind.FLOAT) and number.type.only(Kind.INT)
-    return f"cast({number.text} as double)" if is_promoted else number.text
+    return f"CAST({number.text} AS DOUBLE)" if is_promoted else number.text
 
 
 def _below_sql(a: Operand, b: Operand) -> str:
     """Whether one number is below another as Python sees it: exactly, and never with a NaN."""
     x, y = a.text, b.text
     if b.type.only(Kind.FLOAT):
-        below = f"{x} < {y} and not isnan({y})"
+        below = f"{x} < {y} AND NOT isnan({y})"
         # What rounds to the same Float may still be below it, or above.
-        tied = f"{x} = {y} and ({y} = 9223372036854775808D or {x} < try_cast({y} as bigint))"
-        return f"({below} or {tied})" if a.type.only(Kind.INT) else f"({below})"
-    tied = f"{x} = {y} and try_cast({x} as bigint) < {y}"
-    return f"({x} < {y} or {tied})" if a.type.only(Kind.FLOAT) else f"({x} < {y})"
+        tied = f"{x} = {y} AND ({y} = 9223372036854775808D OR {x} < TRY_CAST({y} AS BIGINT))"
+        return f"({below} OR {tied})" if a.type.only(Kind.INT) else f"({below})"
+    tied = f"{x} = {y} AND TRY_CAST({x} AS BIGINT) < {y}"
+    return f"({x} < {y} OR {tied})" if a.type.only(Kind.FLOAT) else f"({x} < {y})"
 
 
 @method(
@@ -465,10 +465,10 @@ def _smaller_sql(call: SqlCall) -> Sql:
     x, y = _promoted_sql(call.receiver, call.type), _promoted_sql(other, call.type)
     if call.type.only(Kind.FLOAT):
         # To Spark, NaN is above every number.
-        is_other = f"isnan({y}) or ({y} < {x} and not isnan({x}))"
-        absent = f"{x} is null or {y} is null"
-        return Sql(f"case when {absent} then null when {is_other} then {y} else {x} end")
-    return Sql(f"case when {y} < {x} then {y} when {y} >= {x} then {x} end")
+        is_other = f"isnan({y}) OR ({y} < {x} AND NOT isnan({x}))"
+        absent = f"{x} IS NULL OR {y} IS NULL"
+        return Sql(f"CASE WHEN {absent} THEN NULL WHEN {is_other} THEN {y} ELSE {x} END")
+    return Sql(f"CASE WHEN {y} < {x} THEN {y} WHEN {y} >= {x} THEN {x} END")
 
 
 @method("min", NUMERIC, _one_of_two, params=[Param("other", NUMERIC)], sql=_smaller_sql)
@@ -494,7 +494,7 @@ def _larger_sql(call: SqlCall) -> Sql:
     other = call.arg("other")
     assert other
     x, y = _promoted_sql(call.receiver, call.type), _promoted_sql(other, call.type)
-    return Sql(f"case when {y} > {x} then {y} when {y} <= {x} then {x} end")
+    return Sql(f"CASE WHEN {y} > {x} THEN {y} WHEN {y} <= {x} THEN {x} END")
 
 
 @method("max", NUMERIC, _one_of_two, params=[Param("other", NUMERIC)], sql=_larger_sql)

@@ -27,12 +27,12 @@ def _stem_and_extension(name: str) -> tuple[str, str | None]:
 
 def _trimmed_sql(path: str) -> str:
     trimmed = f"regexp_replace({path}, r'{_NAMELESS_END}', '')"
-    return f"if(endswith({path}, '/') or endswith({path}, '/.'), {trimmed}, {path})"
+    return f"if(endswith({path}, '/') OR endswith({path}, '/.'), {trimmed}, {path})"
 
 
 def _last_name_sql(call: SqlCall, trimmed: str) -> str:
     name = call.bind(f"substring_index({trimmed}, '/', -1)")
-    return f"if({name} in ('', '.', '..'), null, {name})"
+    return f"if({name} IN ('', '.', '..'), NULL, {name})"
 
 
 def _parent_sql_text(call: SqlCall) -> str:
@@ -41,8 +41,8 @@ def _parent_sql_text(call: SqlCall) -> str:
     directory = call.bind(f"left({trimmed}, length({trimmed}) - length({name}) - 1)")
     above = call.bind(_trimmed_sql(directory))
     return (
-        f"case when {trimmed} = '' then null when not contains({trimmed}, '/') then ''"
-        f" when {above} = '' then '/' else {above} end"
+        f"CASE WHEN {trimmed} = '' THEN NULL WHEN NOT contains({trimmed}, '/') THEN ''"
+        f" WHEN {above} = '' THEN '/' ELSE {above} END"
     )
 
 
@@ -65,7 +65,7 @@ def _file_stem_sql(call: SqlCall) -> Sql:
 
 def _extension_sql(call: SqlCall) -> Sql:
     _, extension, length = _stem_and_extension_sql(call)
-    return Sql(f"if({length} > 0, {extension}, null)")
+    return Sql(f"if({length} > 0, {extension}, NULL)")
 
 
 def _stem_and_extension_sql(call: SqlCall) -> tuple[str, str, str]:

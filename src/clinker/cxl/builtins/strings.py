@@ -13,15 +13,15 @@ from clinker.cxl.run import patterns, strftime
 from clinker.cxl.run.date_names import ENGLISH, DateNames
 from clinker.cxl.run.number_format import (
     SpecError,
-    aligned_sql,
     compile_spec,
     format_number,
     format_text,
-    number_sql,
 )
+from clinker.cxl.run.pattern_parser import PatternError
 from clinker.cxl.sql import strftime as strftime_sql
+from clinker.cxl.sql.number_format import aligned_sql, number_sql
 from clinker.cxl.sql.operand import NotNative, Operand, Sql, SqlCall, SqlForm
-from clinker.cxl.sql.text import text_sql
+from clinker.cxl.sql.text import text_literal
 from clinker.cxl.sql.text_form import joined_sql, text_form_sql
 from clinker.cxl.types import ANY, ARRAY, BOOL, INT, NUMERIC, STRING, Kind, Type, array_of
 from clinker.cxl.values import Value, kind_name, kind_of, text_of
@@ -85,10 +85,10 @@ def lower(text: str) -> str:
 
 
 def _trim_sql(side: str) -> str:
-    return f"trim({side} '{_WHITE_SPACE_SQL}' from {{self}})"
+    return f"trim({side} '{_WHITE_SPACE_SQL}' FROM {{self}})"
 
 
-@method("trim", STRING, STRING, sql=_trim_sql("both"))
+@method("trim", STRING, STRING, sql=_trim_sql("BOTH"))
 def trim(text: str) -> str:
     r"""The text without blanks, tabs and line breaks at both ends.
 
@@ -102,7 +102,7 @@ def trim(text: str) -> str:
     return text.strip(_WHITE_SPACE)
 
 
-@method("trim_start", STRING, STRING, sql=_trim_sql("leading"))
+@method("trim_start", STRING, STRING, sql=_trim_sql("LEADING"))
 def trim_start(text: str) -> str:
     """The text without blanks, tabs and line breaks at its start.
 
@@ -112,7 +112,7 @@ def trim_start(text: str) -> str:
     return text.lstrip(_WHITE_SPACE)
 
 
-@method("trim_end", STRING, STRING, sql=_trim_sql("trailing"))
+@method("trim_end", STRING, STRING, sql=_trim_sql("TRAILING"))
 def trim_end(text: str) -> str:
     """The text without blanks, tabs and line breaks at its end.
 
@@ -187,15 +187,16 @@ def contains(text: str, substring: str) -> bool:
     return substring in text
 
 
-def _given(call: SqlCall, name: str) -> Operand:
-    """A required argument."""
-    found = call.arg(name)
-    assert found
-    return found
+def _required(call: SqlCall, name: str) -> Operand:
+    """An argument that no call is without."""
+    argument = call.arg(name)
+    assert argument
+    return argument
 
 
 def _replace_sql(call: SqlCall) -> Sql:
-    text, find, replacement = call.receiver.text, _given(call, "find"), _given(call, "replacement")
+    text = call.receiver.text
+    find, replacement = _required(call, "find"), _required(call, "replacement")
     replaced = f"replace({text}, {find.text}, {replacement.text})"
     if find.is_literal and find.value:
         return Sql(replaced)
@@ -232,12 +233,12 @@ def replace(text: str, find: str, replacement: str) -> str:
 
 def _count_sql(count: str, most: str = f"{_MOST_CHARACTERS}L") -> str:
     """A number of characters as Spark takes it; a negative one counts as 0."""
-    within = f"case when {count} < 0L then 0L when {count} > {most} then {most} else {count} end"
-    return f"cast({within} as int)"
+    within = f"CASE WHEN {count} < 0L THEN 0L WHEN {count} > {most} THEN {most} ELSE {count} END"
+    return f"CAST({within} AS INT)"
 
 
 def _substring_sql(call: SqlCall) -> Sql:
-    text, start, length = call.receiver.text, _given(call, "start"), call.arg("length")
+    text, start, length = call.receiver.text, _required(call, "start"), call.arg("length")
     position = f"{_count_sql(start.text)} + 1"
     rest = f"substr({text}, {position})"
     if length is None:
@@ -283,7 +284,7 @@ def substring(text: str, start: int, length: int | None = None) -> str:
     STRING,
     STRING.nullable(),
     params=[Param("n", INT)],
-    sql="if({n} < 0L, null, left({self}, " + _count_sql("{n}") + "))",
+    sql="if({n} < 0L, NULL, left({self}, " + _count_sql("{n}") + "))",
 )
 def left(text: str, n: int) -> str | None:
     """The first `n` characters; null when `n` is negative.
@@ -305,7 +306,7 @@ def left(text: str, n: int) -> str | None:
     STRING,
     STRING.nullable(),
     params=[Param("n", INT)],
-    sql="if({n} < 0L, null, right({self}, " + _count_sql("{n}") + "))",
+    sql="if({n} < 0L, NULL, right({self}, " + _count_sql("{n}") + "))",
 )
 def right(text: str, n: int) -> str | None:
     """The last `n` characters; null when `n` is negative.
@@ -347,17 +348,17 @@ _TOO_LARGE = [FailureKind.STRING_TOO_LARGE]
 
 def _pad_sql(function: str) -> SqlForm:
     def form(call: SqlCall) -> Sql:
-        text, width, given = call.receiver.text, _given(call, "width").text, call.arg("char")
+        text, width, fill = call.receiver.text, _required(call, "width").text, call.arg("char")
         char = "' '"
-        if given:
-            char = call.bind(f"coalesce(nullif(left({given.text}, 1), ''), ' ')")
-        room = f"({MAX_TEXT_BYTES}L - octet_length({text})) div octet_length({char})"
-        too_large = call.bind(f"({width} > length({text}) and {width} - length({text}) > {room})")
+        if fill:
+            char = call.bind(f"coalesce(nullif(left({fill.text}, 1), ''), ' ')")
+        room = f"({MAX_TEXT_BYTES}L - octet_length({text})) DIV octet_length({char})"
+        too_large = call.bind(f"({width} > length({text}) AND {width} - length({text}) > {room})")
         # Spark computes what is constant ahead of time, also what no record is to get.
         padded = f"{function}({text}, {_count_sql(width, f'{MAX_TEXT_BYTES}L')}, {char})"
         value = (
-            f"case when {width} < 0L or {too_large} then null"
-            f" when {width} <= length({text}) then {text} else {padded} end"
+            f"CASE WHEN {width} < 0L OR {too_large} THEN NULL"
+            f" WHEN {width} <= length({text}) THEN {text} ELSE {padded} END"
         )
         return Sql(value, too_large)
 
@@ -420,8 +421,8 @@ def pad_right(text: str, width: int, char: str = " ") -> str | None:
     return text + _padding(text, width, char) if width >= 0 else None
 
 
-_MOST_REPEATS_SQL = f"({MAX_TEXT_BYTES}L div greatest(octet_length({{self}}), 1))"
-_REPEATS_TOO_LARGE_SQL = f"({{self}} != '' and {{n}} > {_MOST_REPEATS_SQL})"
+_MOST_REPEATS_SQL = f"({MAX_TEXT_BYTES}L DIV greatest(octet_length({{self}}), 1))"
+_REPEATS_TOO_LARGE_SQL = f"({{self}} != '' AND {{n}} > {_MOST_REPEATS_SQL})"
 _REPEATED_SQL = f"repeat({{self}}, {_count_sql('{n}', _MOST_REPEATS_SQL)})"
 
 
@@ -432,7 +433,7 @@ _REPEATED_SQL = f"repeat({{self}}, {_count_sql('{n}', _MOST_REPEATS_SQL)})"
     params=[Param("n", INT)],
     fails=_TOO_LARGE,
     sql=(
-        f"if({{n}} < 0L or {_REPEATS_TOO_LARGE_SQL}, null, {_REPEATED_SQL})",
+        f"if({{n}} < 0L OR {_REPEATS_TOO_LARGE_SQL}, NULL, {_REPEATED_SQL})",
         _REPEATS_TOO_LARGE_SQL,
     ),
 )
@@ -468,7 +469,7 @@ def reverse(text: str) -> str:
 
 def _length_sql(call: SqlCall) -> Sql:
     function = "array_size" if call.receiver.type.only(Kind.ARRAY) else "length"
-    return Sql(f"cast({function}({call.receiver.text}) as bigint)")
+    return Sql(f"CAST({function}({call.receiver.text}) AS BIGINT)")
 
 
 @method("length", STRING | ARRAY, INT, sql=_length_sql)
@@ -493,12 +494,12 @@ def length(value: str | list[Value]) -> int:
 
 
 def _split_sql(call: SqlCall) -> Sql:
-    text, delimiter = call.receiver.text, _given(call, "delimiter")
+    text, delimiter = call.receiver.text, _required(call, "delimiter")
     characters = f"concat(array(''), {_CHARACTERS_SQL.format(text)}, array(''))"
     if isinstance(delimiter.value, str):
         if not delimiter.value:
             return Sql(characters)
-        return Sql(f"split({text}, {text_sql(patterns.literal(delimiter.value))}, -1)")
+        return Sql(f"split({text}, {text_literal(patterns.literal(delimiter.value))}, -1)")
     quoted = rf"concat(r'\Q', replace({delimiter.text}, r'\E', r'\E\\E\Q'), r'\E')"
     return Sql(f"if({delimiter.text} = '', {characters}, split({text}, {quoted}, -1))")
 
@@ -526,7 +527,7 @@ def split(text: str, delimiter: str) -> list[str]:
 
 def _join_sql(call: SqlCall) -> Sql:
     values = call.receiver
-    return Sql(joined_sql(values.text, values.type.element_type, _given(call, "delimiter").text))
+    return Sql(joined_sql(values.text, values.type.element_type, _required(call, "delimiter").text))
 
 
 @method("join", ARRAY, STRING, params=[Param("delimiter", STRING)], sql=_join_sql)
@@ -585,14 +586,14 @@ def concat(text: str, *args: Value) -> str:
 def _check_pattern(pattern: str, _: Type) -> None:
     try:
         patterns.compile_pattern(pattern)
-    except patterns.PatternError as problem:
+    except PatternError as problem:
         raise LiteralProblem(str(problem), problem.offset) from None
 
 
 def _compiled(pattern: str) -> patterns.Pattern:
     try:
         return patterns.compile_pattern(pattern)
-    except patterns.PatternError as problem:
+    except PatternError as problem:
         detail = f"invalid pattern '{shown(pattern)}': {problem}"
         raise Failure(FailureKind.INVALID_PATTERN, detail, pattern) from None
 
@@ -610,7 +611,7 @@ def _slow(pattern: str, *, whole: bool) -> Iterator[FailureKind]:
     try:
         if patterns.compile_pattern(pattern).may_be_slow(whole=whole):
             yield FailureKind.SLOW_PATTERN
-    except patterns.PatternError:  # which is reported where it is checked
+    except PatternError:  # which is reported where it is checked
         return
 
 
@@ -620,10 +621,10 @@ _PATTERN_FAILS = [FailureKind.INVALID_PATTERN, FailureKind.SLOW_PATTERN]
 
 
 def _literal_pattern(call: SqlCall, *, whole: bool) -> patterns.Pattern:
-    given = _given(call, "pattern")
-    if not isinstance(given.value, str):
+    argument = _required(call, "pattern")
+    if not isinstance(argument.value, str):
         raise NotNative
-    pattern = patterns.compile_pattern(given.value)
+    pattern = patterns.compile_pattern(argument.value)
     if not pattern.is_fit_for_java(whole=whole):
         raise NotNative
     return pattern
@@ -635,19 +636,19 @@ def _limited(call: SqlCall, limit: int | None) -> Sql:
     if limit is None:
         return Sql(text)
     is_longer = f"length({text}) > {limit}"
-    return Sql(call.bind(f"if({is_longer}, null, {text})"), is_longer)
+    return Sql(call.bind(f"if({is_longer}, NULL, {text})"), is_longer)
 
 
 def _matches_sql(call: SqlCall) -> Sql:
     pattern = _literal_pattern(call, whole=True)
     text = _limited(call, pattern.limit(whole=True))
-    return Sql(f"{text.text} rlike {text_sql(patterns.anchored(pattern))}", text.fails)
+    return Sql(f"{text.text} RLIKE {text_literal(patterns.anchored(pattern))}", text.fails)
 
 
 def _find_sql(call: SqlCall) -> Sql:
     pattern = _literal_pattern(call, whole=False)
     text = _limited(call, pattern.limit(whole=False))
-    return Sql(f"{text.text} rlike {text_sql(pattern.text)}", text.fails)
+    return Sql(f"{text.text} RLIKE {text_literal(pattern.text)}", text.fails)
 
 
 @method("matches", STRING, BOOL, params=[_WHOLE], fails=_PATTERN_FAILS, sql=_matches_sql)
@@ -690,9 +691,9 @@ def find(text: str, pattern: str) -> bool:
 
 def _group_sql(call: SqlCall, text: str, pattern: patterns.Pattern, group: int) -> str:
     """What a group holds. Spark gives the empty text also where there is nothing."""
-    held = call.bind(f"regexp_extract({text}, {text_sql(pattern.text)}, {group})")
-    is_there = f"{text} rlike {text_sql(patterns.empty_group(pattern, group))}"
-    return f"if({held} = '', if({is_there}, '', null), {held})"
+    held = call.bind(f"regexp_extract({text}, {text_literal(pattern.text)}, {group})")
+    is_there = f"{text} RLIKE {text_literal(patterns.empty_group(pattern, group))}"
+    return f"if({held} = '', if({is_there}, '', NULL), {held})"
 
 
 def _capture_sql(call: SqlCall) -> Sql:
@@ -703,12 +704,12 @@ def _capture_sql(call: SqlCall) -> Sql:
     groups = range(pattern.groups + 1)
     if isinstance(group.value, int):
         if group.value not in groups:
-            return Sql("null")
+            return Sql("NULL")
         return Sql(_group_sql(call, limited.text, pattern, group.value), limited.fails)
     number = f"coalesce({group.text}, 0L)"
-    cases = (f"when {n} then {_group_sql(call, limited.text, pattern, n)}" for n in groups)
-    fails = f"{limited.fails} and {number} between 0 and {pattern.groups}"
-    return Sql(f"case {number} {' '.join(cases)} end", fails if limited.fails else None)
+    cases = (f"WHEN {n} THEN {_group_sql(call, limited.text, pattern, n)}" for n in groups)
+    fails = f"{limited.fails} AND {number} BETWEEN 0 AND {pattern.groups}"
+    return Sql(f"CASE {number} {' '.join(cases)} END", fails if limited.fails else None)
 
 
 @method(
@@ -745,7 +746,7 @@ def capture(text: str, pattern: str, group: int = 0) -> str | None:
 
 
 def _format_sql(call: SqlCall) -> Sql:
-    value, fmt = call.receiver, _given(call, "format").value
+    value, fmt = call.receiver, _required(call, "format").value
     if not isinstance(fmt, str):
         raise NotNative
     if not fmt:
@@ -754,7 +755,7 @@ def _format_sql(call: SqlCall) -> Sql:
     try:
         _check_kind(fmt, kind)
     except (SpecError, strftime.PatternError):
-        return Sql("null", f"{value.text} is not null")
+        return Sql("NULL", f"{value.text} IS NOT NULL")
     if kind in Kind.DATE | Kind.DATETIME:
         return Sql(strftime_sql.format_sql(value.text, strftime.compile_pattern(fmt, call.names)))
     spec = compile_spec(fmt, kind)

@@ -19,7 +19,7 @@ def ranking(function: str) -> WindowForm:
     """The form of `rank` or `dense_rank`."""
 
     def form(call: WindowCall) -> AggregateSql:
-        return AggregateSql(f"cast({call.among_peers(f'{function}()')} as bigint)")
+        return AggregateSql(f"CAST({call.among_peers(f'{function}()')} AS BIGINT)")
 
     return form
 
@@ -44,7 +44,7 @@ def every(call: WindowCall) -> AggregateSql:
 
 
 def none_of(call: WindowCall) -> AggregateSql:
-    return AggregateSql(f"not {_decided(call, on=True)}")
+    return AggregateSql(f"NOT {_decided(call, on=True)}")
 
 
 def _decided(call: WindowCall, *, on: bool) -> str:
@@ -52,10 +52,10 @@ def _decided(call: WindowCall, *, on: bool) -> str:
     (condition,) = call.args
     is_tagged = condition.type.kinds & ~Kind.NULL != Kind.BOOL
     truth = f"({condition.text} = 'true')" if is_tagged else condition.text
-    decisive, other = ("true", "false") if on else ("false", "true")
-    decided = call.over_group(f"bool_or({truth if on else f'not {truth}'})")
-    has_null = call.over_group(f"bool_or({condition.text} is null)")
-    return f"case when {decided} then {decisive} when {has_null} then null else {other} end"
+    decisive, other = ("TRUE", "FALSE") if on else ("FALSE", "TRUE")
+    decided = call.over_group(f"bool_or({truth if on else f'NOT {truth}'})")
+    has_null = call.over_group(f"bool_or({condition.text} IS NULL)")
+    return f"CASE WHEN {decided} THEN {decisive} WHEN {has_null} THEN NULL ELSE {other} END"
 
 
 def collect(call: WindowCall) -> AggregateSql:
@@ -78,5 +78,5 @@ def _in_order(call: WindowCall, identity: str | None = None) -> str:
     record = f"named_struct('place', {place}{known}, 'value', {value.text})"
     # What is null is not collected.
     return (
-        f"sort_array({call.over_group(f'collect_list(if({value.text} is null, null, {record}))')})"
+        f"sort_array({call.over_group(f'collect_list(if({value.text} IS NULL, NULL, {record}))')})"
     )

@@ -335,8 +335,8 @@ def not_exists(view: View, values: Sequence[Value]) -> Value:
     >>> $window.not_exists(x < 0) given {"x": [1, -1]}
     [true, false]
     """
-    found = _any(view.frame(values))
-    return None if found is None else not found
+    holds_for_any = _any(view.frame(values))
+    return None if holds_for_any is None else not holds_for_any
 
 
 def _any(values: Sequence[Value]) -> bool | None:

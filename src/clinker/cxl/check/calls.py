@@ -23,7 +23,7 @@ from clinker.diagnostics import Span
 from clinker.diagnostics.suggest import did_you_mean
 
 if TYPE_CHECKING:
-    from clinker.cxl.check.typecheck import Checker
+    from clinker.cxl.check.checker import Checker
 
 _INSTANTS = Kind.DATE | Kind.DATETIME
 _PATTERN_FAILURES = frozenset(
@@ -31,12 +31,12 @@ _PATTERN_FAILURES = frozenset(
 )
 
 
-def method_call(checker: Checker, node: ast.MethodCall) -> typed.Expr:
+def check_method_call(checker: Checker, node: ast.MethodCall) -> typed.Expr:
     if node.method not in METHODS:
         return _unknown_method(checker, node)
-    receiver = checker.expr(node.receiver)
+    receiver = checker.check(node.receiver)
     method = _find_method(node, receiver.type)
-    if isinstance(receiver, typed.Broken) or not arity_fits(
+    if isinstance(receiver, typed.Broken) or not check_arity(
         checker, len(node.args), method, node.method_span
     ):
         checker.check_all(node.args)
@@ -53,10 +53,11 @@ def method_call(checker: Checker, node: ast.MethodCall) -> typed.Expr:
         return checker.broken(node)
     narrowed = _narrowed(receiver.type, method)
     args = [
-        argument(checker, arg, method, method.param(i), narrowed) for i, arg in enumerate(node.args)
+        check_argument(checker, arg, method, method.param(i), narrowed)
+        for i, arg in enumerate(node.args)
     ]
     if method.name == "catch":
-        return checker.coalesced(node, receiver, args[0])
+        return checker.check_coalesce(node, receiver, args[0])
     return _built_call(checker, node, method, receiver, narrowed, args)
 
 
@@ -101,10 +102,10 @@ def _find_method(node: ast.MethodCall, receiver: Type) -> Method:
     return (fitting or by_shape or overloads)[0]
 
 
-def arity_fits(checker: Checker, given: int, function: Builtin, span: Span) -> bool:
-    """Report unless the function takes as many arguments as are given."""
+def check_arity(checker: Checker, count: int, function: Builtin, span: Span) -> bool:
+    """Report unless the function takes this number of arguments."""
     low, high = function.min_args, function.max_args
-    if low <= given and (high is None or given <= high):
+    if low <= count and (high is None or count <= high):
         return True
     wanted = f"at least {low}"
     if high is not None:
@@ -112,7 +113,7 @@ def arity_fits(checker: Checker, given: int, function: Builtin, span: Span) -> b
     plural = "" if wanted == "1" else "s"
     checker.error(
         "resolve",
-        f"'{function.name}' takes {wanted} argument{plural}, got {given}",
+        f"'{function.name}' takes {wanted} argument{plural}, got {count}",
         span,
         f"its signature is {function.signature}",
     )
@@ -129,12 +130,12 @@ def _narrowed(receiver: Type, method: Method) -> Type:
     return Type(kinds or method.receiver.kinds, receiver.element)
 
 
-def argument(
+def check_argument(
     checker: Checker, node: ast.Expr, function: Builtin, param: Param, receiver: Type
 ) -> typed.Expr:
     if isinstance(param, ClosureParam):
         return _closure(checker, node, function, param, receiver)
-    arg = checker.expr(node)
+    arg = checker.check(node)
     accepted = accepted_kinds(param.type, param.iso_text)
     if arg.type.kinds & ~Kind.NULL and not arg.type.maybe(accepted):
         checker.error(
@@ -175,7 +176,7 @@ def _closure(
     inner = Scope(checker.scope)
     inner.bind(it)
     with checker.within(scope=inner):
-        body = checker.expr(node.body)
+        body = checker.check(node.body)
     if param.type == BOOL:
         checker.require(body, BOOL, f"the closure of '{function.name}'")
     return typed.Closure(it=it, body=body, type=body.type, location=checker.source.at(node.span))
@@ -219,12 +220,12 @@ def _built_call(
     )
 
 
-def _entry_failures(given: Type, wanted: Type, iso_text: bool) -> set[FailureKind]:
-    """What can go wrong when a value of type `given` is handed in where `wanted` is declared."""
+def _entry_failures(actual: Type, wanted: Type, iso_text: bool) -> set[FailureKind]:
+    """What can go wrong when a value of type `actual` is handed in where `wanted` is declared."""
     fails: set[FailureKind] = set()
-    if not given.only(accepted_kinds(wanted, iso_text)):
+    if not actual.only(accepted_kinds(wanted, iso_text)):
         fails.add(FailureKind.TYPE_MISMATCH)
-    if iso_text and given.maybe(Kind.STRING):
+    if iso_text and actual.maybe(Kind.STRING):
         fails.add(FailureKind.CONVERSION_FAILED)
     return fails
 
@@ -245,10 +246,10 @@ def _literal_failures(method: Method, args: list[typed.Expr]) -> Iterator[Failur
             yield from fails(arg.value)
 
 
-def _conversion_help(wanted: Type, given: Type) -> str | None:
+def _conversion_help(wanted: Type, actual: Type) -> str | None:
     if wanted == STRING:
         return "convert it with .to_string()"
-    if given.only(Kind.STRING):
+    if actual.only(Kind.STRING):
         if wanted.only(Kind.INT):
             return "convert it with .to_int()"
         if wanted.only(Kind.INT | Kind.FLOAT):
@@ -261,9 +262,11 @@ def _conversion_help(wanted: Type, given: Type) -> str | None:
 # Aggregates
 
 
-def function_call(checker: Checker, node: ast.FunctionCall) -> typed.Expr:
+def check_function_call(checker: Checker, node: ast.FunctionCall) -> typed.Expr:
     if checker.module and node.name in checker.module.functions:
-        return inlining.call(checker, checker.module, node.name, node.args, node, node.name_span)
+        return inlining.inline_call(
+            checker, checker.module, node.name, node.args, node, node.name_span
+        )
     if node.name not in AGGREGATES:
         return _unknown_function(checker, node)
     if checker.context.kind is ProgramKind.ROW or checker.module:
@@ -307,7 +310,7 @@ def _aggregate(checker: Checker, node: ast.FunctionCall) -> typed.Expr:
     counts_rows = function.counts_rows and (
         not node.args or (len(node.args) == 1 and isinstance(node.args[0], ast.Star))
     )
-    if not counts_rows and not arity_fits(checker, len(node.args), function, node.name_span):
+    if not counts_rows and not check_arity(checker, len(node.args), function, node.name_span):
         return checker.broken(node)
     args: list[typed.Expr] = []
     if not counts_rows:
@@ -316,7 +319,7 @@ def _aggregate(checker: Checker, node: ast.FunctionCall) -> typed.Expr:
             checker.on_other_records(checker.context.row),
         ):
             args = [
-                argument(checker, arg, function, function.param(i), ANY)
+                check_argument(checker, arg, function, function.param(i), ANY)
                 for i, arg in enumerate(node.args)
             ]
     types = tuple(arg.type for arg in args)

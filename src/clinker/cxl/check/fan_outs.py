@@ -27,7 +27,7 @@ def completed(
 
 @frozen
 class _Inherited:
-    """What a program emits, of what its input has."""
+    """The fields and metadata of its input that a program emits."""
 
     fields: Mapping[str, Type]
     meta: Mapping[str, Type]

@@ -15,13 +15,13 @@ from clinker.diagnostics import Label, Span
 from clinker.diagnostics.suggest import did_you_mean
 
 if TYPE_CHECKING:
-    from clinker.cxl.check.typecheck import Checker
+    from clinker.cxl.check.checker import Checker
 
 MAX_INLINED = 2_000
 """How many functions and constants one program may expand to."""
 
 
-def use(checker: Checker, node: ast.Use) -> None:
+def check_use(checker: Checker, node: ast.Use) -> None:
     """Bring a module into the program under its alias."""
     path = ".".join(node.path)
     library = checker.context.modules
@@ -42,14 +42,14 @@ def use(checker: Checker, node: ast.Use) -> None:
         checker.unusable_aliases.add(node.bound_name)
         return
     if any(d.is_error for d in module.diagnostics):
-        for found in module.diagnostics:
-            checker.add(found)
+        for diagnostic in module.diagnostics:
+            checker.add(diagnostic)
         checker.unusable_aliases.add(node.bound_name)
         return
     checker.aliases[node.bound_name] = module
 
 
-def module_member(checker: Checker, node: ast.ModuleRef) -> typed.Expr:
+def check_module_member(checker: Checker, node: ast.ModuleRef) -> typed.Expr:
     module = checker.aliases.get(node.alias)
     if not module or checker.module:
         if node.alias not in checker.unusable_aliases:
@@ -63,9 +63,9 @@ def module_member(checker: Checker, node: ast.ModuleRef) -> typed.Expr:
         checker.check_all(node.args or ())
         return checker.broken(node)
     if node.args is not None and node.member in module.functions:
-        return call(checker, module, node.member, node.args, node, node.member_span)
+        return inline_call(checker, module, node.member, node.args, node, node.member_span)
     if node.args is None and node.member in module.constants:
-        return constant(checker, module, node.member, node)
+        return inline_constant(checker, module, node.member, node)
     checker.check_all(node.args or ())
     if node.member in module.functions:
         help: str | None = f"it is a function: write {node.alias}::{node.member}(…)"
@@ -78,12 +78,12 @@ def module_member(checker: Checker, node: ast.ModuleRef) -> typed.Expr:
     return checker.broken(node)
 
 
-def constant(checker: Checker, module: Module, name: str, node: ast.Expr) -> typed.Expr:
+def inline_constant(checker: Checker, module: Module, name: str, node: ast.Expr) -> typed.Expr:
     """A module constant, inlined."""
     if not _room_for_one_more(checker, node.span):
         return checker.broken(node)
     with _inside(checker, module, Scope(), Label(checker.source.at(node.span), "used here")):
-        return checker.expr(module.constants[name].value)
+        return checker.check(module.constants[name].value)
 
 
 def _room_for_one_more(checker: Checker, span: Span) -> bool:
@@ -97,7 +97,7 @@ def _room_for_one_more(checker: Checker, span: Span) -> bool:
     return False
 
 
-def call(
+def inline_call(
     checker: Checker,
     module: Module,
     name: str,
@@ -107,7 +107,7 @@ def call(
 ) -> typed.Expr:
     """A call of a module function, checked with the types of these arguments."""
     function = module.functions[name]
-    values = [checker.expr(arg) for arg in args]
+    values = [checker.check(arg) for arg in args]
     if len(values) != len(function.params):
         wanted = len(function.params)
         checker.error(
@@ -127,7 +127,7 @@ def call(
         scope.bind(symbol)
         bindings.append((symbol, value))
     with _inside(checker, module, scope, Label(checker.source.at(node.span), "called here")):
-        body = checker.expr(function.body)
+        body = checker.check(function.body)
     return typed.Inline(
         function=name,
         bindings=tuple(bindings),
@@ -156,7 +156,7 @@ def check_members(checker: Checker, module: Module) -> None:
         for param in function.params:
             scope.bind(typed.Symbol(param, ANY, typed.Role.PARAMETER))
         with checker.within(module=module, scope=scope):
-            checker.expr(function.body)
+            checker.check(function.body)
     for member in module.constants.values():
         with checker.within(module=module, scope=Scope()):
-            checker.expr(member.value)
+            checker.check(member.value)

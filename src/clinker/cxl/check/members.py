@@ -14,13 +14,13 @@ PLAIN_KEY = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 
 def members_read(expressions: Iterable[typed.Expr]) -> dict[object, list[str]]:
     """The keys that these expressions read of maps, by what holds the map."""
-    found: dict[object, dict[str, None]] = {}
+    by_holder: dict[object, dict[str, None]] = {}
     for expression in expressions:
         for part in expression.walk():
             if isinstance(part, typed.Index) and (member := member_of(part)):
                 holder, key = member
-                found.setdefault(holder, {})[key] = None
-    return {holder: list(keys) for holder, keys in found.items()}
+                by_holder.setdefault(holder, {})[key] = None
+    return {holder: list(keys) for holder, keys in by_holder.items()}
 
 
 def is_read_by_member(symbol: typed.Symbol, expressions: Iterable[typed.Expr]) -> bool:

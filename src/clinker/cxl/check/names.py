@@ -15,7 +15,7 @@ from clinker.diagnostics import Label
 from clinker.diagnostics.suggest import did_you_mean
 
 if TYPE_CHECKING:
-    from clinker.cxl.check.typecheck import Checker
+    from clinker.cxl.check.checker import Checker
 
 _DECLARE_HELP = {
     "vars": "declare it under pipeline.vars",
@@ -38,17 +38,17 @@ class Column(NamedTuple):
     is_undeclared: bool = False
 
 
-def name(checker: Checker, node: ast.Name) -> typed.Expr:
-    symbol = local_symbol(checker, node.name)
+def check_name(checker: Checker, node: ast.Name) -> typed.Expr:
+    symbol = find_local(checker, node.name)
     if symbol:
         _check_let_in_group(checker, symbol, node)
-        return checker.local(symbol, node)
+        return checker.refer_to(symbol, node)
     if checker.module and node.name in checker.module.constants:
-        return inlining.constant(checker, checker.module, node.name, node)
-    return field(checker, node, (node.name,))
+        return inlining.inline_constant(checker, checker.module, node.name, node)
+    return check_field(checker, node, (node.name,))
 
 
-def local_symbol(checker: Checker, name: str) -> typed.Symbol | None:
+def find_local(checker: Checker, name: str) -> typed.Symbol | None:
     if checker.at_group and (symbol := checker.emitted.get(name)):
         return symbol
     return checker.scope.get(name)
@@ -78,10 +78,10 @@ def _not_grouped(checker: Checker, name: str, node: ast.Node) -> None:
     )
 
 
-def it(checker: Checker, node: ast.It) -> typed.Expr:
+def check_it(checker: Checker, node: ast.It) -> typed.Expr:
     symbol = checker.scope.get("it")
     if symbol:
-        return checker.local(symbol, node)
+        return checker.refer_to(symbol, node)
     if "it" in checker.hidden:
         _unknown_field(checker, node, ("it",))
     else:
@@ -89,7 +89,7 @@ def it(checker: Checker, node: ast.It) -> typed.Expr:
     return checker.broken(node)
 
 
-def this(checker: Checker, node: ast.This) -> typed.Expr:
+def check_this(checker: Checker, node: ast.This) -> typed.Expr:
     checker.error(
         "resolve",
         "'this' stands for the record and is always followed by a field",
@@ -99,10 +99,10 @@ def this(checker: Checker, node: ast.This) -> typed.Expr:
     return checker.broken(node)
 
 
-def this_index(checker: Checker, node: ast.Index) -> typed.Expr:
+def check_this_index(checker: Checker, node: ast.Index) -> typed.Expr:
     """`this["a field"]`, for names that are no identifiers."""
     if isinstance(node.index, ast.Literal) and isinstance(node.index.value, str):
-        return field(checker, node, (node.index.value,))
+        return check_field(checker, node, (node.index.value,))
     checker.error("resolve", "this[…] needs the name of a field as a text", node.index.span)
     return checker.broken(node)
 
@@ -110,18 +110,18 @@ def this_index(checker: Checker, node: ast.Index) -> typed.Expr:
 # Dotted paths
 
 
-def member(checker: Checker, node: ast.Member) -> typed.Expr:
+def check_member(checker: Checker, node: ast.Member) -> typed.Expr:
     """`a.b.c`: a qualified or dotted column as far as one is declared, then a walk in maps."""
     root, parts = _path(node)
     if isinstance(root, ast.This):
-        return field(checker, node, parts)
+        return check_field(checker, node, parts)
     if isinstance(root, ast.SystemRef):
-        return system(checker, node, root, parts)
+        return check_system(checker, node, root, parts)
     if isinstance(root, ast.Name):
         path = (root.name, *parts)
         if _is_of_input(checker, path) or not _is_local(checker, root.name):
-            return field(checker, node, path)
-    return walk(checker, checker.expr(node.object), node)
+            return check_field(checker, node, path)
+    return check_walk(checker, checker.check(node.object), node)
 
 
 def _path(node: ast.Member) -> tuple[ast.Expr, tuple[str, ...]]:
@@ -142,10 +142,10 @@ def _is_of_input(checker: Checker, path: tuple[str, ...]) -> bool:
 
 def _is_local(checker: Checker, name: str) -> bool:
     constants = checker.module.constants if checker.module else {}
-    return local_symbol(checker, name) is not None or name in constants
+    return find_local(checker, name) is not None or name in constants
 
 
-def walk(checker: Checker, container: typed.Expr, node: ast.Member) -> typed.Expr:
+def check_walk(checker: Checker, container: typed.Expr, node: ast.Member) -> typed.Expr:
     """`container.name`, a look-up in a map."""
     if not container.type.is_null and not container.type.maybe(Kind.MAP):
         is_method = node.name in method_names(container.type)
@@ -178,16 +178,16 @@ def method_names(receiver: Type) -> list[str]:
 def _walk_rest(checker: Checker, value: typed.Expr, node: ast.Expr, count: int) -> typed.Expr:
     """`value`, walked into by the last `count` names of the path `node`."""
     for step in _last_members(node, count):
-        value = walk(checker, value, step)
+        value = check_walk(checker, value, step)
     return value
 
 
 def _last_members(node: ast.Expr, count: int) -> list[ast.Member]:
-    found: list[ast.Member] = []
-    while len(found) < count and isinstance(node, ast.Member):
-        found.append(node)
+    members: list[ast.Member] = []
+    while len(members) < count and isinstance(node, ast.Member):
+        members.append(node)
         node = node.object
-    return found[::-1]
+    return members[::-1]
 
 
 def _without_last(node: ast.Expr, count: int) -> ast.Expr:
@@ -200,7 +200,7 @@ def _without_last(node: ast.Expr, count: int) -> ast.Expr:
 # Columns
 
 
-def field(checker: Checker, node: ast.Expr, parts: tuple[str, ...]) -> typed.Expr:
+def check_field(checker: Checker, node: ast.Expr, parts: tuple[str, ...]) -> typed.Expr:
     """The input column a path starts with, and the map look-ups the rest of it means."""
     column = _column(checker, parts)
     if column is None:
@@ -226,14 +226,14 @@ def _column(checker: Checker, parts: tuple[str, ...]) -> Column | None:
         return None
     qualified = checker.context.qualifiers.get(parts[0])
     if qualified is not None and len(parts) > 1 and not checker.in_foreign_window:
-        found = _longest(qualified, parts[1:])
-        if found is None and qualified.has_undeclared:
+        column = _longest(qualified, parts[1:])
+        if column is None and qualified.has_undeclared:
             return Column(parts[0], parts[1], ANY, 2, is_undeclared=True)
-        return found and Column(parts[0], found.name, found.type, found.parts + 1)
-    found = _longest(checker.row, parts)
-    if found is None and checker.row.is_open and parts[0] not in checker.lets:
+        return column and Column(parts[0], column.name, column.type, column.parts + 1)
+    column = _longest(checker.row, parts)
+    if column is None and checker.row.is_open and parts[0] not in checker.lets:
         return Column(None, parts[0], ANY, 1)
-    return found
+    return column
 
 
 def _longest(row: Row, parts: tuple[str, ...]) -> Column | None:
@@ -338,7 +338,7 @@ def _near(name: str, known: Sequence[str]) -> str | None:
 # System variables
 
 
-def system(
+def check_system(
     checker: Checker, node: ast.Expr, root: ast.SystemRef, parts: tuple[str, ...] = ()
 ) -> typed.Expr:
     """`$namespace.name`, followed by `parts` in the path `node`."""

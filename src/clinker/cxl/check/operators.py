@@ -22,7 +22,7 @@ class Ruling:
     fails: frozenset[FailureKind] = frozenset()
 
 
-def binary(op: BinaryOp, left: Type, right: Type) -> Ruling | None:
+def rule_on_binary(op: BinaryOp, left: Type, right: Type) -> Ruling | None:
     """The ruling on a comparison or an arithmetic operation; None when it can never work."""
     if op in EQUALITY_OPS:
         return _equality(left, right)
@@ -31,9 +31,9 @@ def binary(op: BinaryOp, left: Type, right: Type) -> Ruling | None:
     return _arithmetic(op, left, right)
 
 
-def unary(op: UnaryOp, operand: Type) -> Ruling | None:
+def rule_on_unary(op: UnaryOp, operand: Type) -> Ruling | None:
     if op is UnaryOp.NOT:
-        return logic(operand)
+        return rule_on_logic(operand)
     kinds = operand.kinds & _NUMBERS
     if not kinds and not operand.is_null:
         return None
@@ -43,7 +43,7 @@ def unary(op: UnaryOp, operand: Type) -> Ruling | None:
     return Ruling(Type(kinds | operand.kinds & Kind.NULL), frozenset(fails))
 
 
-def logic(*operands: Type) -> Ruling | None:
+def rule_on_logic(*operands: Type) -> Ruling | None:
     """The ruling on `and`, `or` and `not`."""
     if not all(operand.maybe(Kind.BOOL | Kind.NULL) for operand in operands):
         return None

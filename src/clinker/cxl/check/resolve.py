@@ -47,8 +47,8 @@ class Row:
     """Whether records may have fields besides, which can be read though nobody declares them."""
 
     def get(self, name: str) -> Type | None:
-        found = self.columns.get(name)
-        return ANY if found is None and self.is_open else found
+        declared = self.columns.get(name)
+        return ANY if declared is None and self.is_open else declared
 
     def starts(self, prefix: str) -> bool:
         """Whether a column's dotted name begins with `prefix`."""
@@ -71,7 +71,7 @@ class ProgramKind(enum.Enum):
 
 @frozen
 class WindowContext:
-    """The analytic window of a transform. `row` is given when it covers another source."""
+    """The analytic window of a transform. `row` is that of another source, if it covers one."""
 
     row: Row | None = None
 

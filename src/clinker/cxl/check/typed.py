@@ -71,11 +71,11 @@ class Expr:
     @cached_property
     def fails_anew(self) -> frozenset[FailureKind]:
         """How an evaluation on another record fails, where nothing was computed before."""
-        found = set(self.fails)
+        kinds = set(self.fails)
         for part in self.walk():
             if isinstance(part, Local) and part.symbol.definition:
-                found |= part.symbol.definition.fails_anew
-        return frozenset(found)
+                kinds |= part.symbol.definition.fails_anew
+        return frozenset(kinds)
 
     @cached_property
     def is_per_record(self) -> bool:
@@ -98,13 +98,13 @@ class Expr:
     @cached_property
     def fields_read(self) -> frozenset[tuple[str | None, str]]:
         """The input columns, as (qualifier, name), whose values this expression depends on."""
-        found: set[tuple[str | None, str]] = set()
+        columns: set[tuple[str | None, str]] = set()
         for part in self.walk():
             if isinstance(part, Field):
-                found.add((part.qualifier, part.name))
+                columns.add((part.qualifier, part.name))
             elif isinstance(part, Local) and part.symbol.definition:
-                found |= part.symbol.definition.fields_read
-        return frozenset(found)
+                columns |= part.symbol.definition.fields_read
+        return frozenset(columns)
 
 
 def _expressions(part: object) -> Iterator[Expr]:
@@ -370,13 +370,13 @@ class Program:
     @cached_property
     def fails(self) -> frozenset[FailureKind]:
         """Every way a run of the program on a record can fail."""
-        found = {kind for e in self.expressions() for kind in e.fails}
+        kinds = {kind for e in self.expressions() for kind in e.fails}
         for statement in self.every_statement():
             if isinstance(statement, EmitEach):
-                found.add(FailureKind.EXPANSION_LIMIT)
+                kinds.add(FailureKind.EXPANSION_LIMIT)
                 if not statement.source.type.only(Kind.ARRAY):
-                    found.add(FailureKind.TYPE_MISMATCH)
-        return frozenset(found)
+                    kinds.add(FailureKind.TYPE_MISMATCH)
+        return frozenset(kinds)
 
 
 def _flatten(statements: tuple[Statement, ...]) -> Iterator[Statement]:

@@ -14,36 +14,38 @@ from clinker.cxl.types import ANY
 from clinker.diagnostics.suggest import did_you_mean
 
 if TYPE_CHECKING:
-    from clinker.cxl.check.typecheck import Checker
+    from clinker.cxl.check.checker import Checker
 
 
-def window_call(checker: Checker, node: ast.WindowCall) -> typed.Expr:
+def check_window_call(checker: Checker, node: ast.WindowCall) -> typed.Expr:
     """A window function that is not followed by `.field`."""
     function = _window_function(checker, node)
     if not function:
         return checker.broken(node)
     if function.shape is Shape.POSITION or function.shape is Shape.OFFSET:
         return _positional(checker, node, function)
-    if not calls.arity_fits(checker, len(node.args), function, node.function_span):
+    if not calls.check_arity(checker, len(node.args), function, node.function_span):
         return checker.broken(node)
     argument = None
     if node.args:
         with _on_window_records(checker):
-            argument = calls.argument(checker, node.args[0], function, function.params[0], ANY)
+            argument = calls.check_argument(
+                checker, node.args[0], function, function.params[0], ANY
+            )
         _reject_nested(checker, argument, node)
     return _built_window(checker, node, function, argument, None)
 
 
-def window_field(checker: Checker, node: ast.WindowCall, member: ast.Member) -> typed.Expr:
+def check_window_field(checker: Checker, node: ast.WindowCall, member: ast.Member) -> typed.Expr:
     """`$window.lag(1).field`"""
     function = _window_function(checker, node)
     if not function:
         return checker.broken(member)
     if function.shape not in (Shape.POSITION, Shape.OFFSET):
-        return names.walk(checker, window_call(checker, node), member)
+        return names.check_walk(checker, check_window_call(checker, node), member)
     offset = _offset(checker, node, function, node.args)
     with _on_window_records(checker):
-        argument = names.name(checker, ast.Name(member.name_span, member.name))
+        argument = names.check_name(checker, ast.Name(member.name_span, member.name))
     _reject_nested(checker, argument, node)
     return _built_window(checker, member, function, argument, offset)
 
@@ -91,14 +93,14 @@ def _positional(checker: Checker, node: ast.WindowCall, function: WindowFunction
     explicit = len(args) == len(function.params) + 1 and not _is_number(args[0])
     if explicit:
         with _on_window_records(checker):
-            argument = checker.expr(args[0])
+            argument = checker.check(args[0])
         _reject_nested(checker, argument, node)
         args = args[1:]
     else:
-        found = _current_field(checker, node, function)
-        if not found:
+        field = _current_field(checker, node, function)
+        if not field:
             return checker.broken(node)
-        argument = found
+        argument = field
         _reject_nested(checker, argument, node)
     return _built_window(checker, node, function, argument, _offset(checker, node, function, args))
 
@@ -153,7 +155,7 @@ def _current_field(
     for name in _candidates(checker):
         if name in row.columns:
             with _on_window_records(checker):
-                return names.name(checker, ast.Name(node.span, name))
+                return names.check_name(checker, ast.Name(node.span, name))
     checker.error(
         "resolve",
         f"it is not clear which field '$window.{function.name}' reads",

@@ -280,8 +280,8 @@ def _match(expr: typed.Match) -> Evaluate:
         for pattern, value in arms:
             if pattern is None:
                 return value(frame)
-            found = pattern(frame)
-            if found is True if subject is None else same(wanted, found):
+            matched = pattern(frame)
+            if matched is True if subject is None else same(wanted, matched):
                 return value(frame)
         return None
 
@@ -333,15 +333,15 @@ def _call(expr: typed.Call) -> Evaluate:
         value = receiver(frame)
         if value is None and not takes_null:
             return None
-        given: list[object] = [value]
+        values: list[object] = [value]
         for param, arg in zip(params, args, strict=True):
             item = arg(frame)
             if item is None and not param.takes_null:
                 if not param.optional:
                     return None
                 break
-            given.append(item)
-        result: Value = function(*given)
+            values.append(item)
+        result: Value = function(*values)
         return result
 
     return _logged(evaluate, expr) if method.name == "debug" else evaluate
@@ -418,10 +418,10 @@ def _entering(expr: typed.Expr, wanted: Type, iso_text: bool, what: str) -> Eval
 
 def iso_instant(text: str) -> dt.date:
     """The date or date-time a text in ISO form stands for."""
-    found = strftime.parse_iso_date(text) or strftime.parse_iso_datetime(text)
-    if found is None:
+    instant = strftime.parse_iso_date(text) or strftime.parse_iso_datetime(text)
+    if instant is None:
         raise conversion_failed(text, "Date")
-    return found
+    return instant
 
 
 # Programs
@@ -459,10 +459,10 @@ class Outcome:
 
 @dataclass
 class _Emission:
-    """The record under construction and the ones already given out."""
+    """The record under construction and those that are complete."""
 
     fields: dict[str, Value]
-    given: list[Emitted]
+    complete: list[Emitted]
 
 
 _Step: TypeAlias = Callable[[Frame, _Emission], None]
@@ -493,8 +493,8 @@ class RowProgram:
         except _Drop as drop:
             return Outcome([], drop.reason, fanned_out=self.fans_out)
         if not self.fans_out:
-            emission.given.append(Emitted(emission.fields, frame.meta))
-        return Outcome(emission.given, fanned_out=self.fans_out)
+            emission.complete.append(Emitted(emission.fields, frame.meta))
+        return Outcome(emission.complete, fanned_out=self.fans_out)
 
     def _step(self, statement: typed.Statement) -> _Step:
         match statement:
@@ -555,9 +555,9 @@ class RowProgram:
                 for inner in steps:
                     inner(frame, emission)
                 if is_leaf:
-                    if len(emission.given) >= limit:
+                    if len(emission.complete) >= limit:
                         raise _too_many(limit, statement)
-                    emission.given.append(Emitted(emission.fields, frame.meta))
+                    emission.complete.append(Emitted(emission.fields, frame.meta))
             emission.fields, frame.meta = before, meta_before
 
         return step

@@ -1,4 +1,4 @@
-"""Aggregate programs over lists of records: what an aggregate node computes, as the oracle."""
+"""Aggregate programs over lists of records: the definition of what aggregate nodes compute."""
 
 from __future__ import annotations
 

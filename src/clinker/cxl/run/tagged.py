@@ -53,7 +53,7 @@ def _as_engine(json: str) -> str:
     """JSON with the escapes of control characters as Spark writes them, in capitals."""
     if "\\u00" not in json:
         return json
-    return _ESCAPE.sub(lambda found: "\\" + found[1][0] + found[1][1:].upper(), json)
+    return _ESCAPE.sub(lambda match: "\\" + match[1][0] + match[1][1:].upper(), json)
 
 
 def decode(text: str | None) -> Value:

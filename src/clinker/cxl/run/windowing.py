@@ -1,4 +1,4 @@
-"""Programs with window functions over lists of records, as the oracle."""
+"""Programs with window functions over lists of records: the definition of what they compute."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ class WindowProgram:
                 values = self._values(call, rows)
                 for view, position in zip(self._views(rows), partition, strict=True):
                     results[position][call] = _apply(call, view, values)
-        return [self._row(record, found) for record, found in zip(records, results, strict=True)]
+        return [self._row(record, result) for record, result in zip(records, results, strict=True)]
 
     def _row(self, record: Record, results: dict[typed.Expr, Value | Failure]) -> Outcome | Failure:
         try:
@@ -119,24 +119,22 @@ class WindowProgram:
 
 def _first(distances: list[float | None], low: float) -> int:
     """The first record that is not farther before than `low`."""
-    found = (at for at, d in enumerate(distances) if d is not None and d >= low)
-    return next(found, len(distances))
+    places = (at for at, d in enumerate(distances) if d is not None and d >= low)
+    return next(places, len(distances))
 
 
 def _behind(distances: list[float | None], high: float) -> int:
     """The position behind the last record that is not farther after than `high`."""
-    found = (
-        at + 1 for at, d in reversed(list(enumerate(distances))) if d is not None and d <= high
-    )
-    return next(found, 0)
+    ends = (at + 1 for at, d in reversed(list(enumerate(distances))) if d is not None and d <= high)
+    return next(ends, 0)
 
 
 def _sort(positions: list[int], records: Sequence[Record], key: SortKey) -> None:
     """Stable in both directions, with nulls where the key wants them."""
 
     def value(at: int) -> tuple[Any, ...]:
-        found = records[at].get(key.field)
-        return () if found is None else sort_key(found)
+        value = records[at].get(key.field)
+        return () if value is None else sort_key(value)
 
     positions.sort(key=value, reverse=key.descending)
     positions.sort(key=lambda at: (records[at].get(key.field) is None) != key.nulls_first)

@@ -37,7 +37,7 @@ class Span:
 INTS = Span(0, 2)
 """Ints that have become Floats."""
 ORDINARY = Span(-96, 5)
-"""Numbers below 2**61 without digits below 2**-96: what one usually has to do with."""
+"""Numbers below 2**61 without digits below 2**-96: nearly all that data has."""
 EVERY = Span(-1074, 66)
 """All finite Floats."""
 
@@ -65,14 +65,14 @@ def exact_sum(call: AggregateCall, number: str, *, only_ints: bool = False) -> E
     else:
         # In Spark's order NaN is above all limits.
         lowest = f"{number} * {_power_of_two(-ORDINARY.low)}"
-        fits = f"abs({number}) < {_ORDINARY_LIMIT!r}D and rint({lowest}) = {lowest}"
+        fits = f"abs({number}) < {_ORDINARY_LIMIT!r}D AND rint({lowest}) = {lowest}"
         span, limb = ORDINARY, _limb
     fits = call.per_record(fits)
     flag = (
-        f"case when {fits} then 0 when isnan({number}) then {_HAS_NAN}"
-        f" when {number} = {_INFINITY} then {_HAS_INFINITY}"
-        f" when {number} = {_NEGATIVE_INFINITY} then {_HAS_NEGATIVE_INFINITY}"
-        f" when {number} is not null then {_HAS_OUTSIDE} end"
+        f"CASE WHEN {fits} THEN 0 WHEN isnan({number}) THEN {_HAS_NAN}"
+        f" WHEN {number} = {_INFINITY} THEN {_HAS_INFINITY}"
+        f" WHEN {number} = {_NEGATIVE_INFINITY} THEN {_HAS_NEGATIVE_INFINITY}"
+        f" WHEN {number} IS NOT NULL THEN {_HAS_OUTSIDE} END"
     )
     flags = call.over_group(f"bit_or({flag})")
     fitting = call.per_record(f"if({fits}, {number}, 0D)")
@@ -88,17 +88,17 @@ def _sum_of_ints(call: AggregateCall, number: str) -> ExactSum:
     low, high = (call.over_group(f"sum({_limb(number, INTS, k)})") for k in range(INTS.limbs))
     small = f"{high} * {2**LIMB_BITS}L + {low}"
     # Groups whose sum is beyond 64 bits are few, and decimals are slow.
-    whole = f"cast({high} as decimal(20)) * {2**LIMB_BITS}BD + cast({low} as decimal(20))"
+    whole = f"CAST({high} AS DECIMAL(20)) * {2**LIMB_BITS}BD + CAST({low} AS DECIMAL(20))"
     is_small = f"abs({high}) <= {_SMALL_HIGH}L"
-    value = call.bind(f"if({is_small}, cast({small} as double), cast({whole} as double))")
+    value = call.bind(f"if({is_small}, CAST({small} AS DOUBLE), CAST({whole} AS DOUBLE))")
     return ExactSum(value, f"({value} * {2.0**-64!r}D)")
 
 
 def _unless_infinite(flags: str, total: str) -> str:
     return (
-        f"case when {flags} = 0 then {total} when {flags} = {_HAS_INFINITY} then {_INFINITY}"
-        f" when {flags} = {_HAS_NEGATIVE_INFINITY} then {_NEGATIVE_INFINITY}"
-        f" when {flags} is not null then {_NAN} end"
+        f"CASE WHEN {flags} = 0 THEN {total} WHEN {flags} = {_HAS_INFINITY} THEN {_INFINITY}"
+        f" WHEN {flags} = {_HAS_NEGATIVE_INFINITY} THEN {_NEGATIVE_INFINITY}"
+        f" WHEN {flags} IS NOT NULL THEN {_NAN} END"
     )
 
 
@@ -155,29 +155,29 @@ class _Leading:
 
 def _rounded(call: AggregateCall, limbs: list[str], span: Span) -> ExactSum:
     sums = [call.over_group(f"sum({limb})") for limb in limbs]
-    found = _leading_of_many(call, sums, span) if span is EVERY else _leading_of_few(call, sums)
-    first, second = found.first, found.second
+    leading = _leading_of_many(call, sums, span) if span is EVERY else _leading_of_few(call, sums)
+    first, second = leading.first, leading.second
     # Move the leading digits to the top of 64 bits, or next to it: the logarithm may be off by one.
-    size = f"greatest(abs(cast({first} as double)), 1D)"
-    shift = call.bind(f"greatest(61 - cast(floor(log2({size})) as int), 0)")
+    size = f"greatest(abs(CAST({first} AS DOUBLE)), 1D)"
+    shift = call.bind(f"greatest(61 - CAST(floor(log2({size})) AS INT), 0)")
     # More than 55 digits, and a last one that tells whether others follow, round as all would.
     digits = (
         f"shiftleft({first}, {shift})"
         f" | shiftrightunsigned(shiftrightunsigned({second}, 1), 63 - {shift})"
-        f" | if(shiftleft({second}, {shift}) <> 0 or {found.rest}, 1L, 0L)"
+        f" | if(shiftleft({second}, {shift}) <> 0 OR {leading.rest}, 1L, 0L)"
     )
-    signed = call.bind(f"cast({digits} as double)")
-    if found.is_negative:
-        signed = f"if({found.is_negative}, -{signed}, {signed})"
+    signed = call.bind(f"CAST({digits} AS DOUBLE)")
+    if leading.is_negative:
+        signed = f"if({leading.is_negative}, -{signed}, {signed})"
 
     def total(exponent: str) -> str:
         if span is not EVERY:
             return f"({signed} * power(2D, {exponent}))"
         # Two factors, as the power itself may be beyond the Floats.
-        half = f"cast({exponent} as int) div 2"
+        half = f"CAST({exponent} AS INT) DIV 2"
         return f"({signed} * power(2D, {exponent} - {half}) * power(2D, {half}))"
 
-    exponent = call.bind(f"{found.exponent} + 64 - {shift}")
+    exponent = call.bind(f"{leading.exponent} + 64 - {shift}")
     return ExactSum(total(exponent), total(f"({exponent} - 64)"))
 
 
@@ -195,13 +195,13 @@ def _leading_of_few(call: AggregateCall, sums: list[str]) -> _Leading:
     is_long, is_middle = f"{high} <> shiftright({middle}, 63)", f"{middle} <> shiftright({low}, 63)"
 
     def by_length(long: str, middling: str, short: str) -> str:
-        return f"case when {is_long} then {long} when {is_middle} then {middling} else {short} end"
+        return f"CASE WHEN {is_long} THEN {long} WHEN {is_middle} THEN {middling} ELSE {short} END"
 
     exponents = (str(ORDINARY.low + 64 * place) for place in (1, 0, -1))
     return _Leading(
         call.bind(by_length(high, middle, low)),
         call.bind(by_length(middle, low, "0L")),
-        f"{is_long} and {low} <> 0",
+        f"{is_long} AND {low} <> 0",
         by_length(*exponents),
     )
 

@@ -51,9 +51,9 @@ class SqlCall(Protocol):
         """The words in which dates are written."""
 
     def arg(self, name: str) -> Operand | None:
-        """The argument of this parameter; None when it is not given.
+        """The argument of this parameter; None when it is left out.
 
-        A given optional argument may still be null at run time, which means not given.
+        An optional argument that is there may still be null at run time, which means left out.
         """
 
     def args(self) -> tuple[Operand, ...]:

@@ -6,14 +6,15 @@ import re
 from collections.abc import Callable
 from datetime import datetime
 
-from clinker.cxl.run.strftime import FIELDS, ISO_DATE, ISO_DATETIME, Pattern, compile_pattern
+from clinker.cxl.run.date_fields import FIELDS
+from clinker.cxl.run.strftime import ISO_DATE, ISO_DATETIME, Pattern, compile_pattern
 from clinker.cxl.sql.operand import NotNative
-from clinker.cxl.sql.text import text_sql
+from clinker.cxl.sql.text import text_literal
 from clinker.frozen import frozen
 
 Bind = Callable[[str], str]
 
-_EPOCH = "timestamp_ntz'1970-01-01 00:00:00'"
+_EPOCH = "TIMESTAMP_NTZ'1970-01-01 00:00:00'"
 # What Python takes for blanks; Java's own class knows ASCII only.
 _BLANK = (
     r"[\t-\r\x1c-\x20\x{85}\x{a0}\x{1680}\x{2000}-\x{200a}\x{2028}\x{2029}\x{202f}\x{205f}\x{3000}]"
@@ -32,7 +33,7 @@ def format_sql(value: str, pattern: Pattern) -> str:
     text = f"concat({texts})" if len(written) > 1 else texts or "''"
     if any(item.specifier for item in pattern.items):
         return text
-    return f"if({value} is null, null, {text})"
+    return f"if({value} IS NULL, NULL, {text})"
 
 
 # Reading
@@ -64,7 +65,7 @@ def _date_sql(text: str, pattern: Pattern, bind: Bind) -> str:
     checked = _checked(reading)
     if reading.is_stamped or any(FIELDS[name].timed for name in checked):
         moment = bind(_moment_sql(reading, bind))
-        return _agreeing(reading, moment, f"cast({moment} as date)", _determined(reading))
+        return _agreeing(reading, moment, f"CAST({moment} AS DATE)", _determined(reading))
     day = _day_sql(reading)
     if not checked and not _ranges(reading, _DAY):
         return day
@@ -95,10 +96,10 @@ class _Plain:
 def _read_sql(text: str, plain: _Plain | None, read: Callable[[str], str], bind: Bind) -> str:
     if plain is None:
         return read(text)
-    regex = text_sql(rf"\A{plain.regex}\z")
-    is_plain = bind(f"{text} rlike {regex}")
+    regex = text_literal(rf"\A{plain.regex}\z")
+    is_plain = bind(f"{text} RLIKE {regex}")
     fast = plain.sql.format(x=text)
-    return f"if({is_plain}, {fast}, {read(f'if({is_plain}, null, {text})')})"
+    return f"if({is_plain}, {fast}, {read(f'if({is_plain}, NULL, {text})')})"
 
 
 _WIDTHS = {"year": 4, "month": 2, "day": 2, "hour": 2, "minute": 2, "second": 2}
@@ -108,7 +109,7 @@ def _plain_date(pattern: Pattern) -> _Plain | None:
     places = _places(pattern)
     if places is None or places.keys() != _DAY:
         return None
-    return _Plain(_plain_regex(pattern), f"try_cast({_plain_day(places)} as date)")
+    return _Plain(_plain_regex(pattern), f"TRY_CAST({_plain_day(places)} AS DATE)")
 
 
 def _plain_datetime(pattern: Pattern) -> _Plain | None:
@@ -118,7 +119,7 @@ def _plain_datetime(pattern: Pattern) -> _Plain | None:
     second = places.get("second", "'00'")
     time = f"{places['hour']}, ':', {places['minute']}, ':', {second}"
     moment = f"concat({_plain_day(places)}, ' ', {time})"
-    return _Plain(_plain_regex(pattern), f"try_cast({moment} as timestamp_ntz)")
+    return _Plain(_plain_regex(pattern), f"TRY_CAST({moment} AS TIMESTAMP_NTZ)")
 
 
 def _plain_day(places: dict[str, str]) -> str:
@@ -181,23 +182,23 @@ def _reading(text: str, pattern: Pattern, bind: Bind) -> _Reading:
 
 
 def _groups_sql(text: str, regex: str, count: int) -> str:
-    """The texts of the groups of an expression that has to match the whole text, or nothings."""
+    """An ARRAY of what the groups of an expression hold; empty texts if there is no full match."""
     pattern = rf"\A(?:{_java(regex)})\z|(?s:\A.*\z)"
     groups = ",".join(f"${at}" for at in range(1, count + 1))
-    return f"split(regexp_replace({text}, {text_sql(pattern)}, {text_sql(groups)}), ',')"
+    return f"split(regexp_replace({text}, {text_literal(pattern)}, {text_literal(groups)}), ',')"
 
 
 def _java(regex: str) -> str:
     """A regular expression that means to Java what `regex` means to Python."""
-    return re.sub(r"\\(.)", lambda found: _BLANK if found[1] == "s" else found[0], regex)
+    return re.sub(r"\\(.)", lambda match: _BLANK if match[1] == "s" else match[0], regex)
 
 
 def _in_range(name: str, number: str) -> str:
-    """A field which is null where Spark would take or even choke on a number that is none."""
+    """A field that is null where it is out of range, which Spark would accept or fail on."""
     if name not in ("year", "iso_year", "second", "unix_second"):
         return number
     low, high = FIELDS[name].low, FIELDS[name].high
-    return f"if({number} between {low} and {high}, {number}, null)"
+    return f"if({number} BETWEEN {low} AND {high}, {number}, NULL)"
 
 
 def _day_sql(reading: _Reading) -> str:
@@ -207,20 +208,20 @@ def _day_sql(reading: _Reading) -> str:
 
 def _moment_sql(reading: _Reading, bind: Bind) -> str:
     fields, rule = reading.fields, reading.pattern.day
-    microsecond = f"{fields['nanosecond']} div 1000" if "nanosecond" in fields else None
+    microsecond = f"{fields['nanosecond']} DIV 1000" if "nanosecond" in fields else None
     if reading.is_stamped:
-        moment = f"timestampadd(second, {fields['unix_second']}, {_EPOCH})"
-        return f"timestampadd(microsecond, {microsecond}, {moment})" if microsecond else moment
+        moment = f"timestampadd(SECOND, {fields['unix_second']}, {_EPOCH})"
+        return f"timestampadd(MICROSECOND, {microsecond}, {moment})" if microsecond else moment
     assert rule
     hour, minute, second = (fields.get(name, "0") for name in ("hour", "minute", "second"))
     if microsecond:
-        digits = f"lpad(cast({microsecond} as string), 6, '0')"
-        second = f"cast(concat({second}, '.', {digits}) as decimal(16, 6))"
+        digits = f"lpad(CAST({microsecond} AS STRING), 6, '0')"
+        second = f"CAST(concat({second}, '.', {digits}) AS DECIMAL(16, 6))"
     if set(rule.sources) == _DAY:
         day = ", ".join(fields[name] for name in ("year", "month", "day"))
     else:
-        found = bind(_day_sql(reading))
-        day = f"year({found}), month({found}), day({found})"
+        date = bind(_day_sql(reading))
+        day = f"year({date}), month({date}), day({date})"
     return f"try_make_timestamp_ntz({day}, {hour}, {minute}, {second})"
 
 
@@ -233,7 +234,7 @@ def _agreeing(reading: _Reading, moment: str, result: str, determined: frozenset
     conditions += _ranges(reading, determined)
     if "iso_year" in reading.fields:  # the last week of the calendar is not complete
         conditions.append(f"year({moment}) <= {FIELDS['year'].high}")
-    return f"if({' and '.join(conditions)}, {result}, null)" if conditions else result
+    return f"if({' AND '.join(conditions)}, {result}, NULL)" if conditions else result
 
 
 def _checked(reading: _Reading) -> list[str]:
@@ -247,10 +248,10 @@ def _checked(reading: _Reading) -> list[str]:
 
 
 def _ranges(reading: _Reading, determined: frozenset[str]) -> list[str]:
-    """That fields are in range for which neither the moment nor a comparison with it stands."""
+    """Conditions on the range of fields that the moment and comparisons with it leave open."""
     covered = {*determined, *_checked(reading), "nanosecond"}
     return [
-        f"{reading.fields[reader.field]} between {field.low} and {field.high}"
+        f"{reading.fields[reader.field]} BETWEEN {field.low} AND {field.high}"
         for reader in reading.pattern.readers
         if reader.field not in covered and (field := FIELDS[reader.field])
     ]
@@ -262,7 +263,7 @@ def _ranges(reading: _Reading, determined: frozenset[str]) -> list[str]:
 _PLAIN_ISO_DATE = _plain_date(compile_pattern("%Y-%m-%d"))
 _PLAIN_ISO_DATETIME = _Plain(
     "(?!0000)[0-9]{4}-[0-9]{2}-[0-9]{2}[T ][0-9]{2}:[0-9]{2}:[0-9]{2}(?:[.][0-9]{1,6})?",
-    "try_cast({x} as timestamp_ntz)",
+    "TRY_CAST({x} AS TIMESTAMP_NTZ)",
 )
 
 
@@ -278,13 +279,13 @@ def iso_datetime_sql(text: str, bind: Bind) -> str:
 
 def _iso_datetime_sql(text: str, bind: Bind) -> str:
     groups = bind(_groups_sql(text, f"(?x:{ISO_DATETIME.pattern})", ISO_DATETIME.groups))
-    year, month, day, hour, minute, second = (f"try_cast({groups}[{at}] as int)" for at in range(6))
+    year, month, day, hour, minute, second = (f"TRY_CAST({groups}[{at}] AS INT)" for at in range(6))
     fraction = f"left(rpad({groups}[6], 6, '0'), 6)"
     moment = bind(
         f"try_make_timestamp_ntz({_in_range('year', year)}, {month}, {day}, {hour}, {minute},"
-        f" try_cast(if({second} < 60, concat({second}, '.', {fraction}), null) as decimal(16, 6)))"
+        f" TRY_CAST(if({second} < 60, concat({second}, '.', {fraction}), NULL) AS DECIMAL(16, 6)))"
     )
-    offset = f"try_cast({groups}[8] as int) * 60 + try_cast({groups}[9] as int)"
+    offset = f"TRY_CAST({groups}[8] AS INT) * 60 + TRY_CAST({groups}[9] AS INT)"
     shift = f"if({groups}[7] = '+', -1, 1) * ({offset})"
-    shifted = bind(f"if({groups}[7] = '', {moment}, timestampadd(minute, {shift}, {moment}))")
-    return f"if(year({shifted}) between 1 and 9999, {shifted}, null)"
+    shifted = bind(f"if({groups}[7] = '', {moment}, timestampadd(MINUTE, {shift}, {moment}))")
+    return f"if(year({shifted}) BETWEEN 1 AND 9999, {shifted}, NULL)"

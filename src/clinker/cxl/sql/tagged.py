@@ -6,7 +6,7 @@ from clinker.cxl.run import tagged
 from clinker.cxl.sql.text import tagged_float_sql
 from clinker.cxl.types import Kind, Type
 
-NO_TEXT = "cast(null as string)"
+NO_TEXT = "CAST(NULL AS STRING)"
 TOKEN = "`$token`"
 """The variable of lambdas over tokens. No field is called so, and no form brings operands into
 these lambdas."""
@@ -18,13 +18,13 @@ _TOKENS = r"""r'"[^"\\]*+(?:\\.[^"\\]*+)*+":?+|[\[\]{},]|[^"\[\]{},]++'"""
 
 def number_sql(text: str) -> str:
     """The digits of a tagged number, be they in canonical form or as a file has them."""
-    return f"trim(leading '{tagged.WRITTEN}' from {text})"
+    return f"trim(LEADING '{tagged.WRITTEN}' FROM {text})"
 
 
 def canonical_sql(nested: str) -> str:
     """A tagged array or map in which no number is as a file has it."""
-    number = f"try_cast(substr({TOKEN}, 3, length({TOKEN}) - 3) as double)"
-    is_written = f"startswith({TOKEN}, '\"#') and not endswith({TOKEN}, ':')"
+    number = f"TRY_CAST(substr({TOKEN}, 3, length({TOKEN}) - 3) AS DOUBLE)"
+    is_written = f"startswith({TOKEN}, '\"#') AND NOT endswith({TOKEN}, ':')"
     token = f"if({is_written}, concat('\"', {tagged_float_sql(number)}, '\"'), {TOKEN})"
     canonical = f"array_join(transform({tokens_sql(nested)}, {TOKEN} -> {token}), '')"
     return f"if(contains({nested}, '\"#'), {canonical}, {nested})"
@@ -37,12 +37,12 @@ def tokens_sql(nested: str) -> str:
 
 def parsed_map_sql(text: str) -> str:
     """The MAP of a tagged map: its keys and tagged values."""
-    return f"from_json({text}, 'map<string,string>')"
+    return f"from_json({text}, 'MAP<STRING, STRING>')"
 
 
 def parsed_array_sql(text: str) -> str:
     """The ARRAY of a tagged array: its tagged items."""
-    return f"from_json({text}, 'array<string>')"
+    return f"from_json({text}, 'ARRAY<STRING>')"
 
 
 def key_json(key: str) -> str:
@@ -74,21 +74,21 @@ def json_sql(text: str, type_: Type) -> str:
     """
     match type_.kinds & ~Kind.NULL:
         case Kind.INT | Kind.BOOL:
-            return f"coalesce(cast({text} as string), 'null')"
+            return f"coalesce(CAST({text} AS STRING), 'null')"
         case Kind.STRING:
             tagged_text = f"concat('\"', {text})"
-            return f"if({text} is null, 'null', {text_json_sql(tagged_text)})"
+            return f"if({text} IS NULL, 'null', {text_json_sql(tagged_text)})"
         case Kind.FLOAT:
-            return f"if({text} is null, 'null', concat('\"', {tagged_float_sql(text)}, '\"'))"
+            return f"if({text} IS NULL, 'null', concat('\"', {tagged_float_sql(text)}, '\"'))"
         case Kind.DATE:
-            return f"coalesce(concat('\"@', cast({text} as string), '\"'), 'null')"
+            return f"coalesce(concat('\"@', CAST({text} AS STRING), '\"'), 'null')"
         case Kind.DATETIME:
             # Spark drops zeros at the end of a fraction.
-            plain = f"replace(cast({text} as string), ' ', 'T')"
+            plain = f"replace(CAST({text} AS STRING), ' ', 'T')"
             padded = f"if(contains({plain}, '.'), rpad({plain}, 26, '0'), {plain})"
             return f"coalesce(concat('\"@', {padded}, '\"'), 'null')"
         case Kind.ARRAY:
-            return f"if({text} is null, 'null', {_array_json(text, type_.element_type)})"
+            return f"if({text} IS NULL, 'null', {_array_json(text, type_.element_type)})"
         case _:
             return tagged_json_sql(text)
 
@@ -106,15 +106,15 @@ def _depth(type_: Type) -> int:
 
 def text_json_sql(text: str) -> str:
     """A text as a JSON string: the array of it, without the brackets."""
-    return f"trim(both '[]' from to_json(array({text})))"
+    return f"trim(BOTH '[]' FROM to_json(array({text})))"
 
 
 def tagged_json_sql(text: str) -> str:
     return (
-        f"case when {text} is null then 'null'"
-        f" when startswith({text}, '\"') then {text_json_sql(text)}"
-        f" when left({text}, 1) in ('{{', '[', 't', 'f') then {text}"
-        f" when contains({text}, '.') or left({text}, 1) in ('@', '#', 'N', 'I')"
-        f" or {text} = '-Infinity' then concat('\"', {text}, '\"')"
-        f" else {text} end"
+        f"CASE WHEN {text} IS NULL THEN 'null'"
+        f" WHEN startswith({text}, '\"') THEN {text_json_sql(text)}"
+        f" WHEN left({text}, 1) IN ('{{', '[', 't', 'f') THEN {text}"
+        f" WHEN contains({text}, '.') OR left({text}, 1) IN ('@', '#', 'N', 'I')"
+        f" OR {text} = '-Infinity' THEN concat('\"', {text}, '\"')"
+        f" ELSE {text} END"
     )

@@ -12,7 +12,7 @@ _TINY_ZEROS = 321
 _ESCAPES = (("\\", "\\\\"), ("'", "\\'"), ("$", "\\u0024"), ("`", "\\u0060"))
 
 
-def text_sql(text: str) -> str:
+def text_literal(text: str) -> str:
     """The SQL literal of a text.
 
     It is free of the characters that mark names and variables in SQL, so that nobody finds one in
@@ -38,9 +38,9 @@ def _positional_sql(x: str, tagged: bool) -> str:
 
     Java finds the digits but writes 1.0E7 from ten million on and 9.0E-4 below a thousandth.
     """
-    java = f"cast({x} as string)"
-    digits = f"trim(trailing '0' from translate(substring_index({java}, 'E', 1), '-.', ''))"
-    exponent = f"cast(substring_index({java}, 'E', -1) as int)"
+    java = f"CAST({x} AS STRING)"
+    digits = f"trim(TRAILING '0' FROM translate(substring_index({java}, 'E', 1), '-.', ''))"
+    exponent = f"CAST(substring_index({java}, 'E', -1) AS INT)"
     sign = f"if({x} < 0, '-', '')"
     whole, fraction = f"rpad({digits}, {exponent} + 1, '0')", f"substr({digits}, {exponent} + 2)"
     if tagged:
@@ -49,18 +49,18 @@ def _positional_sql(x: str, tagged: bool) -> str:
     else:
         # A blank behind the text makes its end visible to `replace`.
         plain = f"rtrim(replace(concat({java}, ' '), '.0 ', ''))"
-        large = f"trim(trailing '.' from concat({sign}, {whole}, '.', {fraction}))"
+        large = f"trim(TRAILING '.' FROM concat({sign}, {whole}, '.', {fraction}))"
     long = f"concat({_whole_sql(x)}, '.0')" if tagged else _whole_sql(x)
     return (
-        f"case when abs({x}) < 1e7D and (abs({x}) >= 1e-3D or {x} = 0) then {plain}"
-        f" when isnan({x}) then 'NaN'"
-        f" when abs({x}) > 1.7976931348623157E308D"
-        f" then concat({sign}, '{'Infinity' if tagged else 'inf'}')"
-        f" when abs({x}) >= 9007199254740992D and abs({x}) < 9223372036854775808D then {long}"
-        f" when abs({x}) >= 1 then {large}"
-        f" when abs({x}) > {max(_TINY_MULTIPLES) * _TINY!r}D"
-        f" then concat({sign}, '0.', repeat('0', -{exponent} - 1), {digits})"
-        f" else concat({sign}, {_tiny_sql(x)}) end"
+        f"CASE WHEN abs({x}) < 1e7D AND (abs({x}) >= 1e-3D OR {x} = 0) THEN {plain}"
+        f" WHEN isnan({x}) THEN 'NaN'"
+        f" WHEN abs({x}) > 1.7976931348623157E308D"
+        f" THEN concat({sign}, '{'Infinity' if tagged else 'inf'}')"
+        f" WHEN abs({x}) >= 9007199254740992D AND abs({x}) < 9223372036854775808D THEN {long}"
+        f" WHEN abs({x}) >= 1 THEN {large}"
+        f" WHEN abs({x}) > {max(_TINY_MULTIPLES) * _TINY!r}D"
+        f" THEN concat({sign}, '0.', repeat('0', -{exponent} - 1), {digits})"
+        f" ELSE concat({sign}, {_tiny_sql(x)}) END"
     )
 
 
@@ -70,25 +70,25 @@ def _whole_sql(x: str) -> str:
     Before version 19 Java often shows more of them than needed. The most zeros that still give
     the same Float make the shortest number.
     """
-    exact = f"cast({x} as bigint)"
+    exact = f"CAST({x} AS BIGINT)"
     shorter = (f"bround({exact}, -{zeros})" for zeros in (4, 3, 2, 1))
-    tried = " ".join(f"when cast({n} as double) = {x} then {n}" for n in shorter)
-    return f"cast(case {tried} else {exact} end as string)"
+    tried = " ".join(f"WHEN CAST({n} AS DOUBLE) = {x} THEN {n}" for n in shorter)
+    return f"CAST(CASE {tried} ELSE {exact} END AS STRING)"
 
 
 def _tiny_sql(x: str) -> str:
     endings = (float_text(n * _TINY)[len("0.") + _TINY_ZEROS :] for n in _TINY_MULTIPLES)
     shown = ", ".join(f"'{ending}'" for ending in endings)
-    nth = f"cast(abs({x}) / {_TINY!r}D as int)"
+    nth = f"CAST(abs({x}) / {_TINY!r}D AS INT)"
     return f"concat('0.', repeat('0', {_TINY_ZEROS}), elt({nth}, {shown}))"
 
 
 def datetime_text_sql(x: str) -> str:
     """The text form of a DateTime: its fraction, if there is one, has three or six digits."""
-    text = f"cast({x} as string)"  # without trailing zeros in the fraction
+    text = f"CAST({x} AS STRING)"  # without trailing zeros in the fraction
     fraction = f"substr({text}, 20)"
     return (
-        f"case when length({text}) = 19 then {text}"
-        f" else concat(left({text}, 19), rpad({fraction}, if(length({fraction}) <= 4, 4, 7), '0'))"
-        " end"
+        f"CASE WHEN length({text}) = 19 THEN {text}"
+        f" ELSE concat(left({text}, 19), rpad({fraction}, if(length({fraction}) <= 4, 4, 7), '0'))"
+        " END"
     )

@@ -20,7 +20,7 @@ def _text(x: str, type_: Type, depth: int) -> str:
         case Kind.STRING:
             return x
         case Kind.INT | Kind.BOOL | Kind.DATE:
-            return f"cast({x} as string)"
+            return f"CAST({x} AS STRING)"
         case Kind.FLOAT:
             return float_text_sql(x)
         case Kind.DATETIME:
@@ -31,8 +31,8 @@ def _text(x: str, type_: Type, depth: int) -> str:
             return _nested_text(x)
         case _:
             return (
-                f"case when startswith({x}, '[') or startswith({x}, '{{') then {_nested_text(x)}"
-                f" else {_scalar_text(x)} end"
+                f"CASE WHEN startswith({x}, '[') OR startswith({x}, '{{') THEN {_nested_text(x)}"
+                f" ELSE {_scalar_text(x)} END"
             )
 
 
@@ -56,14 +56,14 @@ def _array_text(array: str, element: Type, depth: int) -> str:
 def _scalar_text(tagged: str) -> str:
     """The text form of a tagged text that is neither an array nor a map."""
     # A fraction that ends in zeros loses three of its six digits.
-    shown = f"if({tagged} like '%.___000', 24, 27)"
+    shown = f"if({tagged} LIKE '%.___000', 24, 27)"
     return (
-        f"case when startswith({tagged}, '\"') then substr({tagged}, 2)"
-        f" when startswith({tagged}, '@') then replace(substr({tagged}, 2, {shown} - 1), 'T', ' ')"
-        f" when startswith({tagged}, '#') then substr({tagged}, 2)"
-        f" when endswith({tagged}, '.0') then left({tagged}, length({tagged}) - 2)"
-        f" when endswith({tagged}, 'Infinity') then replace({tagged}, 'Infinity', 'inf')"
-        f" else {tagged} end"
+        f"CASE WHEN startswith({tagged}, '\"') THEN substr({tagged}, 2)"
+        f" WHEN startswith({tagged}, '@') THEN replace(substr({tagged}, 2, {shown} - 1), 'T', ' ')"
+        f" WHEN startswith({tagged}, '#') THEN substr({tagged}, 2)"
+        f" WHEN endswith({tagged}, '.0') THEN left({tagged}, length({tagged}) - 2)"
+        f" WHEN endswith({tagged}, 'Infinity') THEN replace({tagged}, 'Infinity', 'inf')"
+        f" ELSE {tagged} END"
     )
 
 
@@ -72,11 +72,11 @@ def _nested_text(tagged: str) -> str:
     token = TOKEN
     plain = f"substr({token}, 2, length({token}) - 2)"
     text = (
-        f"case when endswith({token}, '\":')"
-        f" then concat({_unescaped(f'left({token}, length({token}) - 1)')}, ': ')"
-        f" when startswith({token}, '\"\\\\\"') then substr({_unescaped(token)}, 2)"
-        f" when startswith({token}, '\"') then {_scalar_text(plain)}"
-        f" when {token} = ',' then ', ' when {token} = 'null' then '' else {token} end"
+        f"CASE WHEN endswith({token}, '\":')"
+        f" THEN concat({_unescaped(f'left({token}, length({token}) - 1)')}, ': ')"
+        f" WHEN startswith({token}, '\"\\\\\"') THEN substr({_unescaped(token)}, 2)"
+        f" WHEN startswith({token}, '\"') THEN {_scalar_text(plain)}"
+        f" WHEN {token} = ',' THEN ', ' WHEN {token} = 'null' THEN '' ELSE {token} END"
     )
     return f"array_join(transform({tokens_sql(tagged)}, {token} -> {text}), '')"
 

@@ -109,7 +109,7 @@ class FunctionCall(Expr):
 
 @frozen
 class ModuleRef(Expr):
-    """`alias::member`, a call when `args` is given."""
+    """`alias::member`, a call when there are `args`."""
 
     alias: str
     member: str

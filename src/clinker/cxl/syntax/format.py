@@ -58,7 +58,7 @@ def format_expression(expression: ast.Expr) -> str:
 
 def _after_blank_line(text: str) -> AbstractSet[int]:
     """The offsets of everything that has a blank line right above it."""
-    return {found.end() for found in re.finditer(r"\n[ \t\r\f]*\n[ \t\r\f\n]*", text)}
+    return {match.end() for match in re.finditer(r"\n[ \t\r\f]*\n[ \t\r\f\n]*", text)}
 
 
 # Comments

@@ -144,12 +144,12 @@ class _Lexer:
         self.diagnostics: list[Diagnostic] = []
 
     def run(self) -> Lexed:
-        for found in _TOKEN.finditer(self.source.text):
-            assert found.lastgroup
-            if found.lastgroup == "blank":
+        for match in _TOKEN.finditer(self.source.text):
+            assert match.lastgroup
+            if match.lastgroup == "blank":
                 continue
-            handler: Callable[[str, Span], None] = getattr(self, f"_{found.lastgroup}")
-            handler(found[0], Span(*found.span()))
+            handler: Callable[[str, Span], None] = getattr(self, f"_{match.lastgroup}")
+            handler(match[0], Span(*match.span()))
         self.tokens.append(_end(self.source))
         return Lexed(self.tokens, self.comments, self.diagnostics)
 

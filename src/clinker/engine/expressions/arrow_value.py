@@ -7,24 +7,9 @@ from collections.abc import Sequence
 import pyarrow as pa
 
 from clinker.cxl.run import tagged
-from clinker.cxl.types import Kind, Type
+from clinker.cxl.types import Type
 from clinker.cxl.values import Value
-from clinker.engine.expressions.representation import Representation, representation
-
-_ARROW: dict[Kind, pa.DataType] = {
-    Kind.BOOL: pa.bool_(),
-    Kind.INT: pa.int64(),
-    Kind.FLOAT: pa.float64(),
-    Kind.STRING: pa.string(),
-    Kind.DATE: pa.date32(),
-    Kind.DATETIME: pa.timestamp("us"),
-}
-
-
-def arrow_type(form: Representation) -> pa.DataType:
-    if form.element:
-        return pa.list_(arrow_type(form.element))
-    return _ARROW[form.kind] if form.kind else pa.string()
+from clinker.formats.common.column_types import Representation, representation
 
 
 def to_values(column: pa.Array | pa.ChunkedArray, type_: Type) -> list[Value]:
@@ -33,14 +18,14 @@ def to_values(column: pa.Array | pa.ChunkedArray, type_: Type) -> list[Value]:
     items: list[Value] = column.to_pylist()
     if _is_plain(form):
         return items
-    return [_value(item, form) for item in items]
+    return [_read_value(item, form) for item in items]
 
 
 def from_values(values: Sequence[Value], type_: Type) -> pa.Array:
     """A column of this type that holds the values."""
     form = representation(type_)
-    items = values if _is_plain(form) else [_held(value, form) for value in values]
-    return pa.array(items, arrow_type(form))
+    items = values if _is_plain(form) else [_hold(value, form) for value in values]
+    return pa.array(items, form.arrow_type)
 
 
 def _is_plain(form: Representation) -> bool:
@@ -48,19 +33,19 @@ def _is_plain(form: Representation) -> bool:
     return _is_plain(form.element) if form.element else not form.is_tagged
 
 
-def _value(item: Value, form: Representation) -> Value:
+def _read_value(item: Value, form: Representation) -> Value:
     if item is None:
         return None
     if form.element:
         assert isinstance(item, list)
-        return [_value(part, form.element) for part in item]
+        return [_read_value(part, form.element) for part in item]
     if form.is_tagged:
         assert isinstance(item, str)
         return tagged.decode(item)
     return item
 
 
-def _held(value: Value, form: Representation) -> Value:
+def _hold(value: Value, form: Representation) -> Value:
     if form.element and isinstance(value, list):
-        return [_held(part, form.element) for part in value]
+        return [_hold(part, form.element) for part in value]
     return tagged.encode(value) if form.is_tagged else value

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
@@ -13,8 +12,10 @@ from clinker.cxl.run.date_names import ENGLISH, DateNames
 from clinker.cxl.sql.operand import NotNative, Operand, Sql
 from clinker.cxl.types import NULL, Kind, Type
 from clinker.engine.expressions.conditions import both, either
-from clinker.engine.expressions.dispatch import Alternative, chosen, kind_of, of_kind
-from clinker.engine.expressions.representation import null, representation
+from clinker.engine.expressions.dispatch import Alternative, choose, kind_of, take_kind
+from clinker.engine.expressions.representation import null
+from clinker.engine.expressions.sql_text import as_unit, rename_variables
+from clinker.formats.common.column_types import representation
 from clinker.frozen import frozen
 
 if TYPE_CHECKING:
@@ -23,7 +24,7 @@ if TYPE_CHECKING:
 _NO_VALUE = Operand("NULL", NULL, is_literal=True)
 
 
-def call(compiler: Compiler, expr: typed.Call) -> Sql:
+def compile_call(compiler: Compiler, expr: typed.Call) -> Sql:
     method = expr.method
     if method.sql is None:
         raise NotNative
@@ -34,21 +35,21 @@ def call(compiler: Compiler, expr: typed.Call) -> Sql:
         if isinstance(arg, typed.Closure):
             closure = arg
         elif arg.type.is_null and method.param(position).optional:
-            break  # as if it and what follows it were not given
+            break  # as if it and what follows it were left out
         else:
             operands.append(_Entering.argument(compiler, arg, method, method.param(position)))
     if any(operand.is_nothing for operand in operands):
         return Sql(null(target), _failing(operands, None))
 
-    def write(given: Sequence[Operand]) -> tuple[Sql, Type]:
-        made = Call(compiler, method, given[0], given[1:], closure, expr.names)
-        sql = made.written()
-        if sql.text.upper() == "NULL":
+    def write_call(values: Sequence[Operand]) -> tuple[Sql, Type]:
+        made = Call(compiler, method, values[0], values[1:], closure, expr.names)
+        sql = made.write()
+        if sql.text == "NULL":
             sql = Sql(null(representation(made.type)), sql.fails)
         return sql, made.type
 
-    found = chosen(compiler.scope, [o.alternatives for o in operands], write, target, "false")
-    return Sql(found.text, _failing(operands, found.fails))
+    result = choose(compiler.scope, [o.alternatives for o in operands], write_call, target, "FALSE")
+    return Sql(result.text, _failing(operands, result.fails))
 
 
 def _failing(operands: Sequence[_Entering], last: str | None) -> str | None:
@@ -111,30 +112,33 @@ class _Entering:
         reaches: bool,
         or_null: bool = False,
     ) -> _Entering:
-        """The value made fit for where it goes; a null goes there only if it `reaches` it, and with
-        `or_null` what is of another kind is null."""
+        """A value as a method takes it.
+
+        A null makes the call null unless it `reaches` the method; with `or_null`, so does a value
+        of a kind that is not taken.
+        """
         takes_tagged = method.sql_takes_tagged and declared.is_any
         operand, fails = compiler.operand(expr) if takes_tagged else compiler.narrowed(expr)
         stops = expr.type.may_be_null and not reaches
         mismatch: str | None = None
         if takes_tagged:
-            found = [Alternative(operand)]
+            alternatives = [Alternative(operand)]
         elif expr.type.is_null:
-            found = [Alternative(_NO_VALUE)]
+            alternatives = [Alternative(_NO_VALUE)]
         else:
-            found, mismatch = _fitting(compiler, operand, declared, iso_text)
-            if reaches and operand.type.may_be_null and any(each.test for each in found):
-                found.append(Alternative(_NO_VALUE, f"{operand.text} IS NULL"))
+            alternatives, mismatch = _fit_kinds(compiler, operand, declared, iso_text)
+            if reaches and operand.type.may_be_null and any(each.test for each in alternatives):
+                alternatives.append(Alternative(_NO_VALUE, f"{operand.text} IS NULL"))
         nothing = stops and expr.type.is_null
         goes_on = f"{operand.text} IS NOT NULL" if stops else None
         if mismatch and or_null:
             goes_on, mismatch = f"(NOT {mismatch})", None
             if stops:
                 goes_on = f"({operand.text} IS NOT NULL AND {goes_on})"
-        return cls(found, either(fails, mismatch), goes_on, nothing)
+        return cls(alternatives, either(fails, mismatch), goes_on, nothing)
 
 
-def _fitting(
+def _fit_kinds(
     compiler: Compiler, operand: Operand, declared: Type, iso_text: bool
 ) -> tuple[list[Alternative], str | None]:
     """The forms in which a value is taken, and where it is none of them."""
@@ -143,29 +147,29 @@ def _fitting(
     is_complete = True
     several = len(kind_of(operand.type) & accepted_kinds(declared, iso_text)) > 1
     for kind in kind_of(operand.type):
-        found = of_kind(compiler.scope, operand, kind, one_of_several=several)
+        alternative = take_kind(compiler.scope, operand, kind, one_of_several=several)
         if kind & declared.kinds:
-            fitting.append(found)
+            fitting.append(alternative)
         elif to_float and kind is Kind.INT:
-            fitting.append(_as_float(compiler, found))
+            fitting.append(_as_float(compiler, alternative))
         elif iso_text and kind is Kind.STRING:
-            fitting += _as_instants(compiler, found)
+            fitting += _as_instants(compiler, alternative)
             is_complete = False
         else:
             is_complete = False
     if is_complete:
         return fitting, None
-    tests = " OR ".join(each.test or "true" for each in fitting)
-    return fitting, f"({operand.text} IS NOT NULL AND NOT coalesce({tests or 'false'}, false))"
+    tests = " OR ".join(each.test or "TRUE" for each in fitting)
+    return fitting, f"({operand.text} IS NOT NULL AND NOT coalesce({tests or 'FALSE'}, FALSE))"
 
 
 def _as_float(compiler: Compiler, whole: Alternative) -> Alternative:
-    given = whole.operand
-    type_ = Type(Kind.FLOAT | given.type.kinds & Kind.NULL)
-    if given.is_literal and isinstance(given.value, int):
-        value = float(given.value)
+    operand = whole.operand
+    type_ = Type(Kind.FLOAT | operand.type.kinds & Kind.NULL)
+    if operand.is_literal and isinstance(operand.value, int):
+        value = float(operand.value)
         return Alternative(Operand(f"{value!r}D", type_, is_literal=True, value=value))
-    text = compiler.scope.bind(f"CAST({given.text} AS DOUBLE)")
+    text = compiler.scope.bind(f"CAST({operand.text} AS DOUBLE)")
     return Alternative(Operand(text, type_), whole.test)
 
 
@@ -173,27 +177,11 @@ def _as_instants(compiler: Compiler, text: Alternative) -> Iterator[Alternative]
     """A text in ISO form as what it stands for: a date, or else a date-time."""
     for name in ("try_date", "try_datetime"):
         made = Call(compiler, METHODS[name][0], text.operand, (), None)
-        value = compiler.scope.bind(made.written().text)
+        value = compiler.scope.bind(made.write().text)
         test = f"{value} IS NOT NULL"
         yield Alternative(
             Operand(value, made.type), f"{text.test} AND {test}" if text.test else test
         )
-
-
-_LITERAL = r"""[rR]'[^']*'|'(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*"|`(?:[^`]|``)*`"""
-_QUOTED = re.compile(_LITERAL, re.DOTALL)
-_TOKEN = re.compile(rf"{_LITERAL}|(?<![\w.`])(?P<name>[A-Za-z_]\w*)", re.DOTALL)
-_PARAMETERS = re.compile(r"(?:\b([A-Za-z_]\w*)|\(\s*(\w+)\s*,\s*(\w+)\s*\))\s*->")
-
-
-def _as_unit(text: str) -> str:
-    """A text in parentheses, unless it is a name, a literal or a call."""
-    depth = 0
-    for character in _QUOTED.sub("q", text):
-        if depth == 0 and not (character.isalnum() or character in "_.()"):
-            return f"({text})"
-        depth += {"(": 1, ")": -1}.get(character, 0)
-    return text
 
 
 class Call:
@@ -242,14 +230,14 @@ class Call:
         compiler, it = self._compiler, self._closure.it
         variable, *path = element.split(".")
         name = self._variable(variable)
-        with compiler.scope.inside(name) as closed:
+        with compiler.scope.inside(name) as close:
             compiler.symbols[it] = ".".join((name, *path))
             compiler.variables.add(it)
             try:
                 body = compiler.expression(self._closure.body)
             finally:
                 compiler.variables.discard(it)
-            return Sql(closed(body.text), closed(body.fails) if body.fails else None)
+            return Sql(close(body.text), close(body.fails) if body.fails else None)
 
     @property
     def closure_type(self) -> Type:
@@ -257,43 +245,34 @@ class Call:
         return self._closure.type
 
     def bind(self, text: str) -> str:
-        return self._compiler.scope.bind(self._renamed(text))
+        return self._compiler.scope.bind(self._rename(text))
 
-    def written(self) -> Sql:
+    def write(self) -> Sql:
         form = self._method.sql
         match form:
             case None:
                 raise NotNative
             case str():
-                sql = Sql(self._filled(form))
+                sql = Sql(self._fill(form))
             case (value, fails):
-                sql = Sql(self._filled(value), self._filled(fails))
+                sql = Sql(self._fill(value), self._fill(fails))
             case _:
                 sql = form(self)
-                sql = Sql(self._renamed(sql.text), self._renamed(sql.fails) if sql.fails else None)
-        return Sql(_as_unit(sql.text), _as_unit(sql.fails) if sql.fails else None)
+                sql = Sql(self._rename(sql.text), self._rename(sql.fails) if sql.fails else None)
+        return Sql(as_unit(sql.text), as_unit(sql.fails) if sql.fails else None)
 
-    def _filled(self, template: str) -> str:
+    def _fill(self, template: str) -> str:
         names = {"self": self.receiver.text}
         for param in self._method.params:
             if not isinstance(param, ClosureParam):
-                given = self.arg(param.name)
-                names[param.name] = given.text if given else null(representation(param.type))
-        return self._renamed(template).format_map(names)
+                operand = self.arg(param.name)
+                names[param.name] = operand.text if operand else null(representation(param.type))
+        return self._rename(template).format_map(names)
 
     def _variable(self, name: str) -> str:
         if name not in self._variables:
             self._variables[name] = self._compiler.scope.new_name()
         return self._variables[name]
 
-    def _renamed(self, text: str) -> str:
-        """The text of a form with the variables of its lambdas renamed."""
-        declared = {name for found in _PARAMETERS.findall(text) for name in found if name}
-        if not declared:
-            return text
-
-        def renamed(token: re.Match[str]) -> str:
-            name = token["name"]
-            return self._variable(name) if name in declared else token[0]
-
-        return _TOKEN.sub(renamed, text)
+    def _rename(self, text: str) -> str:
+        return rename_variables(text, self._variable)

@@ -8,7 +8,7 @@ from clinker.cxl.sql.operand import Operand
 
 
 def either(*fails: str | None) -> str | None:
-    """Where any of these fails."""
+    """Where any of these fails; None never does."""
     texts = list(dict.fromkeys(text for text in fails if text))
     if len(texts) <= 1:
         return texts[0] if texts else None
@@ -16,7 +16,7 @@ def either(*fails: str | None) -> str | None:
 
 
 def both(*conditions: str | None) -> str | None:
-    """Where all of these hold; one that is not given always does."""
+    """Where all of these hold; None holds everywhere."""
     texts = list(dict.fromkeys(text for text in conditions if text))
     if len(texts) <= 1:
         return texts[0] if texts else None
@@ -31,13 +31,13 @@ def present(operand: Operand) -> str | None:
 
 
 def stepwise(steps: Sequence[tuple[str, str | None]], otherwise: str | None = None) -> str | None:
-    """What fails where the first condition that holds says so."""
+    """Where the first condition that holds comes with a failure; `otherwise` where none holds."""
     needed = list(steps)
     while needed and needed[-1][1] == otherwise:
         needed.pop()
     if not needed:
         return otherwise
-    if len(needed) == 1 and needed[0][1] == "true":
+    if len(needed) == 1 and needed[0][1] == "TRUE":
         return either(needed[0][0], otherwise)
-    cases = " ".join(f"WHEN {condition} THEN {fails or 'false'}" for condition, fails in needed)
-    return f"CASE {cases} ELSE {otherwise or 'false'} END"
+    cases = " ".join(f"WHEN {condition} THEN {fails or 'FALSE'}" for condition, fails in needed)
+    return f"CASE {cases} ELSE {otherwise or 'FALSE'} END"

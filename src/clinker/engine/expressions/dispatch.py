@@ -9,16 +9,9 @@ from typing import TypeAlias
 from clinker.cxl.sql.operand import NotNative, Operand, Sql
 from clinker.cxl.types import Kind, Type
 from clinker.engine.expressions.conditions import both, present, stepwise
-from clinker.engine.expressions.representation import (
-    CODES,
-    Representation,
-    convert,
-    is_of_kind,
-    kind_code,
-    null,
-    representation,
-)
+from clinker.engine.expressions.representation import CODES, convert, is_of_kind, kind_code, null
 from clinker.engine.expressions.scope import Scope
+from clinker.formats.common.column_types import Representation, representation
 from clinker.frozen import frozen
 
 _MAX_BRANCHES = 40
@@ -40,15 +33,15 @@ class Alternative:
     test: str | None = None
 
 
-def alternatives(scope: Scope, operand: Operand) -> list[Alternative]:
+def list_alternatives(scope: Scope, operand: Operand) -> list[Alternative]:
     """The operand in the native form of each kind it can have."""
     kinds = kind_of(operand.type)
     if len(kinds) <= 1:
         return [Alternative(operand)]
-    return [of_kind(scope, operand, kind, one_of_several=True) for kind in kinds]
+    return [take_kind(scope, operand, kind, one_of_several=True) for kind in kinds]
 
 
-def of_kind(
+def take_kind(
     scope: Scope, operand: Operand, kind: Kind, *, one_of_several: bool = False
 ) -> Alternative:
     """The operand where it is of this kind, in its native form."""
@@ -67,16 +60,18 @@ def of_kind(
     return Alternative(Operand(scope.bind(native), type_), test)
 
 
-def by_kind(scope: Scope, operands: Sequence[Operand], write: Write, target: Representation) -> Sql:
+def write_by_kind(
+    scope: Scope, operands: Sequence[Operand], write: Write, target: Representation
+) -> Sql:
     """An operation that is null if an operand is, in the form `target`.
 
     Operands are names or literals.
     """
-    found = [alternatives(scope, operand) for operand in operands]
-    return chosen(scope, found, write, target, both(*map(present, operands)) or "true")
+    choices = [list_alternatives(scope, operand) for operand in operands]
+    return choose(scope, choices, write, target, both(*map(present, operands)) or "TRUE")
 
 
-def chosen(
+def choose(
     scope: Scope,
     operands: Sequence[Sequence[Alternative]],
     write: Write,
@@ -105,17 +100,16 @@ def chosen(
         failures.append((condition, sql.fails))
         if len(failures) > _MAX_BRANCHES:
             raise NotNative
-    fails = stepwise(failures, None if is_complete or otherwise == "false" else otherwise)
-    return Sql(_value(scope, values, target), fails)
+    fails = stepwise(failures, None if is_complete or otherwise == "FALSE" else otherwise)
+    return Sql(_choose_value(scope, values, target), fails)
 
 
-def _value(
+def _choose_value(
     scope: Scope,
     values: dict[Representation, list[tuple[str, str]]],
     target: Representation,
 ) -> str:
-    """The value of the branch that holds. There is at most one, so of the forms they come in all
-    but one give null."""
+    """The value of the branch that holds, if any: the branches of every other form give null."""
     cases = [
         convert(scope, f"CASE {_branches(branches)} END", form, target)
         for form, branches in values.items()

@@ -1,4 +1,4 @@
-"""What has no form in SQL: the interpreter computes it on batches of columns."""
+"""Expressions without a form in SQL: the interpreter computes them on Arrow batches."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from clinker.cxl.run.evaluate import (
 from clinker.cxl.types import Type
 from clinker.cxl.values import Value
 from clinker.engine.expressions.arrow_value import from_values, to_values
-from clinker.engine.expressions.representation import representation
+from clinker.formats.common.column_types import representation
 from clinker.frozen import frozen
 
 Wanted: TypeAlias = "typed.Field | typed.System | typed.Symbol | typed.Aggregate | typed.Window"
@@ -31,7 +31,7 @@ Wanted: TypeAlias = "typed.Field | typed.System | typed.Symbol | typed.Aggregate
 
 @frozen(eq=False)
 class Read:
-    """A value the interpreter is given: what it stands for, and the column that holds it."""
+    """A value that the interpreter reads: what it stands for, and the column that holds it."""
 
     wanted: Wanted
     column: str
@@ -39,7 +39,7 @@ class Read:
 
 
 @frozen
-class Given:
+class RecordValues:
     """The values of one record, sorted by what they stand for."""
 
     record: dict[str, Value]
@@ -68,11 +68,11 @@ class Foreign:
         """The type of the value's column."""
         raise NotImplementedError
 
-    def worker(self) -> Callable[[Given], object]:
-        """What computes the value; it may raise a `Failure`."""
+    def make_worker(self) -> Callable[[RecordValues], object]:
+        """A function that computes the value of a record; it may raise a `Failure`."""
         raise NotImplementedError
 
-    def arrow(self, values: Sequence[object]) -> pa.Array:
+    def build_column(self, values: Sequence[object]) -> pa.Array:
         """The value's column."""
         raise NotImplementedError
 
@@ -88,24 +88,24 @@ class ForeignExpression(Foreign):
     def ddl(self) -> str:
         return representation(self.expression.type).ddl
 
-    def worker(self) -> Callable[[Given], object]:
+    def make_worker(self) -> Callable[[RecordValues], object]:
         evaluate = compile_expression(self.expression)
 
-        def compute(given: Given) -> object:
-            surroundings = self.surroundings(given.system)
+        def compute(values: RecordValues) -> object:
+            surroundings = self.surroundings(values.system)
             frame = Frame(
-                given.record,
+                values.record,
                 surroundings,
-                inputs=given.inputs,
-                meta=given.meta,
-                results=given.results,
+                inputs=values.inputs,
+                meta=values.meta,
+                results=values.results,
             )
-            frame.locals.update(given.symbols)
+            frame.locals.update(values.symbols)
             return evaluate(frame)
 
         return compute
 
-    def arrow(self, values: Sequence[object]) -> pa.Array:
+    def build_column(self, values: Sequence[object]) -> pa.Array:
         return from_values(values, self.expression.type)  # type: ignore[arg-type]
 
 
@@ -122,23 +122,23 @@ class ForeignRecords(Foreign):
     def ddl(self) -> str:
         return f"ARRAY<{record_ddl(self.fields, self.meta)}>"
 
-    def worker(self) -> Callable[[Given], object]:
-        def compute(given: Given) -> object:
-            surroundings = self.surroundings(given.system, self.max_expansion)
+    def make_worker(self) -> Callable[[RecordValues], object]:
+        def compute(values: RecordValues) -> object:
+            surroundings = self.surroundings(values.system, self.max_expansion)
             program = RowProgram(self.program, surroundings)
-            found = program.run(
-                given.record, given.meta, inputs=given.inputs, results=given.results
+            outcome = program.run(
+                values.record, values.meta, inputs=values.inputs, results=values.results
             )
-            return found.records
+            return outcome.records
 
         return compute
 
-    def arrow(self, values: Sequence[object]) -> pa.Array:
+    def build_column(self, values: Sequence[object]) -> pa.Array:
         lists: list[list[Emitted] | None] = values  # type: ignore[assignment]
         records = [record for each in lists for record in each or ()]
         named = {name: (t, [r.fields for r in records]) for name, t in self.fields.items()}
         named |= {META + name: (t, [r.meta for r in records]) for name, t in self.meta.items()}
-        columns = [_column(name.removeprefix(META), *held) for name, held in named.items()]
+        columns = [_build_column(name.removeprefix(META), *held) for name, held in named.items()]
         fields = [pa.field(n, c.type) for n, c in zip(named, columns, strict=True)]
         struct = pa.StructArray.from_arrays(columns, fields=fields)
         offsets = itertools.accumulate((len(each or ()) for each in lists), initial=0)
@@ -149,7 +149,7 @@ META = "$meta."
 """What the names of metadata begin with among the fields of a record."""
 
 
-def _column(name: str, type_: Type, records: Sequence[Record]) -> pa.Array:
+def _build_column(name: str, type_: Type, records: Sequence[Record]) -> pa.Array:
     return from_values([record.get(name) for record in records], type_)
 
 
@@ -171,7 +171,7 @@ def foreign_batch_function(foreigns: Sequence[Foreign]) -> BatchFunction:
     """A function of Arrow batches that appends the columns of all this work."""
 
     def run(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-        workers = [foreign.worker() for foreign in foreigns]
+        workers = [foreign.make_worker() for foreign in foreigns]
         for batch in batches:
             for foreign, compute in zip(foreigns, workers, strict=True):
                 batch = _with_columns(batch, foreign, compute)
@@ -181,42 +181,42 @@ def foreign_batch_function(foreigns: Sequence[Foreign]) -> BatchFunction:
 
 
 def _with_columns(
-    batch: pa.RecordBatch, foreign: Foreign, compute: Callable[[Given], object]
+    batch: pa.RecordBatch, foreign: Foreign, compute: Callable[[RecordValues], object]
 ) -> pa.RecordBatch:
-    columns = [to_values(batch.column(plain(r.column)), r.type) for r in foreign.reads]
+    columns = [to_values(batch.column(unquote(r.column)), r.type) for r in foreign.reads]
     values: list[object] = []
     failed: list[bool] = []
     for row in range(batch.num_rows):
-        given = _given(foreign.reads, [column[row] for column in columns])
+        record_values = _sort_values(foreign.reads, [column[row] for column in columns])
         try:
-            values.append(compute(given))
+            values.append(compute(record_values))
             failed.append(False)
         except Failure:
             values.append(None)
             failed.append(True)
-    batch = batch.append_column(plain(foreign.value), foreign.arrow(values))
-    return batch.append_column(plain(foreign.fails), pa.array(failed, pa.bool_()))
+    batch = batch.append_column(unquote(foreign.value), foreign.build_column(values))
+    return batch.append_column(unquote(foreign.fails), pa.array(failed, pa.bool_()))
 
 
-def _given(reads: Sequence[Read], values: Sequence[Value]) -> Given:
-    given = Given({}, {}, {}, {}, {}, {})
+def _sort_values(reads: Sequence[Read], values: Sequence[Value]) -> RecordValues:
+    record_values = RecordValues({}, {}, {}, {}, {}, {})
     for read, value in zip(reads, values, strict=True):
         match read.wanted:
             case typed.Field(qualifier=None, name=name):
-                given.record[name] = value
+                record_values.record[name] = value
             case typed.Field(qualifier=str(qualifier), name=name):
-                given.inputs.setdefault(qualifier, {})[name] = value
+                record_values.inputs.setdefault(qualifier, {})[name] = value
             case typed.System(namespace="meta", path=path):
-                given.meta[path[0]] = value
+                record_values.meta[path[0]] = value
             case typed.System(namespace=namespace, path=path):
-                given.system[namespace, path] = value
+                record_values.system[namespace, path] = value
             case typed.Symbol() as symbol:
-                given.symbols[symbol] = value
+                record_values.symbols[symbol] = value
             case typed.Aggregate() | typed.Window() as computed:
-                given.results[computed] = value
-    return given
+                record_values.results[computed] = value
+    return record_values
 
 
-def plain(column: str) -> str:
-    """The name of a column, as it is without the marks of SQL."""
+def unquote(column: str) -> str:
+    """The name of a column without the backquotes of SQL."""
     return column[1:-1].replace("``", "`")

@@ -9,9 +9,9 @@ from clinker.cxl.sql.operand import NotNative, Operand, Sql
 from clinker.cxl.syntax.ast import EQUALITY_OPS, ORDERING_OPS, BinaryOp
 from clinker.cxl.types import BOOL, FLOAT, INT, STRING, Kind, Type
 from clinker.engine.expressions.conditions import both, either, present
-from clinker.engine.expressions.dispatch import by_kind, kind_of
-from clinker.engine.expressions.representation import representation
+from clinker.engine.expressions.dispatch import kind_of, write_by_kind
 from clinker.engine.expressions.scope import Scope
+from clinker.formats.common.column_types import representation
 
 NUMBERS = Kind.INT | Kind.FLOAT
 INSTANTS = Kind.DATE | Kind.DATETIME
@@ -34,11 +34,11 @@ _SMALLEST = "-9223372036854775808L"
 _ZERO = Operand("0L", INT, is_literal=True, value=0)
 
 
-def binary(scope: Scope, op: BinaryOp, a: Operand, b: Operand) -> tuple[Sql, Type] | None:
+def write_binary(scope: Scope, op: BinaryOp, a: Operand, b: Operand) -> tuple[Sql, Type] | None:
     """An ordering or arithmetic and its type; None where it fails for operands of these kinds."""
     if op in ORDERING_OPS:
-        found = comparison(scope, op, a, b)
-        return (Sql(found), BOOL) if found else None
+        text = compare(scope, op, a, b)
+        return (Sql(text), BOOL) if text else None
     return _arithmetic(scope, op, a, b)
 
 
@@ -77,7 +77,7 @@ def _of_ints(scope: Scope, op: BinaryOp, a: Operand, b: Operand) -> Sql:
     if not b.is_literal or b.value == -1:
         overflows = f"({a.text} = {_SMALLEST} AND {b.text} = -1L)"
     impossible = either(by_zero, overflows)
-    value = f"({a.text} div {b.text})"
+    value = f"({a.text} DIV {b.text})"
     if impossible:
         value = f"if({impossible}, CAST(NULL AS BIGINT), {value})"
     return Sql(value, either(_failing(a, by_zero), overflows))
@@ -101,7 +101,7 @@ def _failing(dividend: Operand, by_zero: str | None) -> str | None:
     return both(present(dividend), by_zero) if by_zero else None
 
 
-def negation(scope: Scope, a: Operand) -> tuple[Sql, Type] | None:
+def negate(scope: Scope, a: Operand) -> tuple[Sql, Type] | None:
     match kind_of(a.type):
         case Kind.INT:
             # Subtraction from zero fails as negation does.
@@ -114,7 +114,7 @@ def negation(scope: Scope, a: Operand) -> tuple[Sql, Type] | None:
 # Comparison
 
 
-def comparison(scope: Scope, op: BinaryOp, a: Operand, b: Operand) -> str | None:
+def compare(scope: Scope, op: BinaryOp, a: Operand, b: Operand) -> str | None:
     """A comparison that is null if an operand is; None where there is no order."""
     first, second = kind_of(a.type), kind_of(b.type)
     if not comparable(first, second) or (op in ORDERING_OPS and first not in ORDERED):
@@ -165,11 +165,11 @@ def same_value(scope: Scope, a: Operand, b: Operand) -> str:
     a, b = (Operand(scope.bind(x.text), x.type) for x in (a, b))
     if a.type.is_null or b.type.is_null:
         return f"({a.text} IS NULL AND {b.text} IS NULL)"
-    equal = equality(scope, BinaryOp.EQUAL, a, b)
+    equal = equate(scope, BinaryOp.EQUAL, a, b)
     return f"coalesce({equal}, {a.text} IS NULL AND {b.text} IS NULL)"
 
 
-def equality(scope: Scope, op: BinaryOp, a: Operand, b: Operand) -> str:
+def equate(scope: Scope, op: BinaryOp, a: Operand, b: Operand) -> str:
     """`==` or `!=` of values of any kinds: those of kinds that do not compare differ."""
     containers = a.type.kinds & b.type.kinds & (Kind.ARRAY | Kind.MAP)
     if containers and (a.type.maybe(Kind.MAP) or not _is_shallow(a.type, b.type)):
@@ -179,14 +179,14 @@ def equality(scope: Scope, op: BinaryOp, a: Operand, b: Operand) -> str:
         first, second = operands
         if not comparable(kind_of(first.type), kind_of(second.type)):
             return None
-        text = comparison(scope, op, first, second)
+        text = compare(scope, op, first, second)
         return (Sql(text), BOOL) if text else None
 
-    found = by_kind(scope, (a, b), equal, representation(BOOL))
-    if not found.fails:
-        return found.text
-    differs = "true" if op is BinaryOp.NOT_EQUAL else "false"
-    return f"if({found.fails}, {differs}, {found.text})"
+    result = write_by_kind(scope, (a, b), equal, representation(BOOL))
+    if not result.fails:
+        return result.text
+    differs = "TRUE" if op is BinaryOp.NOT_EQUAL else "FALSE"
+    return f"if({result.fails}, {differs}, {result.text})"
 
 
 def _is_shallow(a: Type, b: Type) -> bool:

@@ -1,8 +1,4 @@
-"""How values of each type are held in columns, and SQL to go from one form to another.
-
-A value of one known kind is native; an array whose elements have a form of their own is an array
-of those; everything else is a tagged text (see `cxl.tagged`).
-"""
+"""Values in the forms that columns hold them in, as SQL: literals, kinds, and other forms."""
 
 from __future__ import annotations
 
@@ -12,54 +8,16 @@ from typing import TYPE_CHECKING
 
 from clinker.cxl.run.tagged import encode
 from clinker.cxl.sql.tagged import number_sql
-from clinker.cxl.sql.text import tagged_float_sql, text_sql
+from clinker.cxl.sql.text import tagged_float_sql, text_literal
 from clinker.cxl.types import Kind, Type
 from clinker.cxl.values import Value
-from clinker.frozen import frozen
+from clinker.formats.common.column_types import TAGGED, Representation, representation
 
 if TYPE_CHECKING:
     from clinker.engine.expressions.scope import Scope
 
-_DDL = {
-    Kind.BOOL: "BOOLEAN",
-    Kind.INT: "BIGINT",
-    Kind.FLOAT: "DOUBLE",
-    Kind.STRING: "STRING",
-    Kind.DATE: "DATE",
-    Kind.DATETIME: "TIMESTAMP_NTZ",
-}
 _MOMENTS = Kind.DATE | Kind.DATETIME
 _NUMBERS = Kind.INT | Kind.FLOAT
-
-
-@frozen
-class Representation:
-    """A native kind, an array of another form, or, when neither is given, a tagged text."""
-
-    kind: Kind | None = None
-    element: Representation | None = None
-
-    @property
-    def ddl(self) -> str:
-        """The type of a column of this form."""
-        if self.element:
-            return f"ARRAY<{self.element.ddl}>"
-        return _DDL[self.kind] if self.kind else "STRING"
-
-    @property
-    def is_tagged(self) -> bool:
-        return self.kind is None and self.element is None
-
-
-TAGGED = Representation()
-
-
-def representation(type_: Type) -> Representation:
-    """The form in which columns hold values of a type."""
-    kinds = type_.kinds & ~Kind.NULL
-    if kinds == Kind.ARRAY:
-        return Representation(element=representation(type_.element_type))
-    return Representation(kinds) if kinds in _DDL else TAGGED
 
 
 # Literals
@@ -87,7 +45,7 @@ def null(form: Representation) -> str:
 def _scalar(value: Value) -> str:
     match value:
         case bool():
-            return "true" if value else "false"
+            return "TRUE" if value else "FALSE"
         case int():
             return f"{value}L"
         case float():
@@ -99,11 +57,6 @@ def _scalar(value: Value) -> str:
         case str():
             return text_literal(value)
     raise AssertionError(value)
-
-
-def text_literal(text: str) -> str:
-    """The literal of a text, without the characters that Spark or a scope look for in SQL."""
-    return text_sql(text).replace("$", "\\u0024").replace("`", "\\u0060")
 
 
 # Kinds of tagged values
@@ -183,24 +136,26 @@ def convert(
     target: Representation,
     where: str | None = None,
 ) -> str:
-    """A value in another form. From a tagged value, one of the kind `target` holds is expected:
-    it has that kind `where` this is true."""
+    """A value in another form; null where a tagged value is not of the kind that `target` holds.
+
+    If that is known, `where` is the SQL that tells.
+    """
     if source == target:
         return text
     if target.is_tagged:
-        return encoded(scope, text, source)
+        return to_tagged(scope, text, source)
     if source.is_tagged:
-        return decoded(scope, text, target, where)
+        return from_tagged(scope, text, target, where)
     assert source.element
     assert target.element
     inner, outer = source.element, target.element
     return scope.over(text, "transform", lambda x: convert(scope, x, inner, outer))
 
 
-def encoded(scope: Scope, text: str, source: Representation) -> str:
+def to_tagged(scope: Scope, text: str, source: Representation) -> str:
     """The tagged text of a value."""
     if source.element:
-        return _encoded_array(scope, text, source.element)
+        return _array_to_tagged(scope, text, source.element)
     match source.kind:
         case Kind.INT | Kind.BOOL:
             return f"CAST({text} AS STRING)"
@@ -219,7 +174,7 @@ def encoded(scope: Scope, text: str, source: Representation) -> str:
             return text
 
 
-def _encoded_array(scope: Scope, text: str, element: Representation) -> str:
+def _array_to_tagged(scope: Scope, text: str, element: Representation) -> str:
     if element.kind is Kind.STRING:
         tagged = scope.over(text, "transform", lambda x: f"concat('\"', {x})")
         return f"to_json({tagged})"
@@ -235,11 +190,11 @@ def json_fragment(scope: Scope, text: str, source: Representation) -> str:
         case Kind.INT | Kind.BOOL:
             return f"coalesce(CAST({text} AS STRING), 'null')"
         case Kind.FLOAT | Kind.DATE | Kind.DATETIME:
-            return f"coalesce(concat('\"', {encoded(scope, text, source)}, '\"'), 'null')"
+            return f"coalesce(concat('\"', {to_tagged(scope, text, source)}, '\"'), 'null')"
         case Kind.STRING:
             return f"coalesce({_json_string(scope, text)}, 'null')"
     if source.element:
-        return f"coalesce({encoded(scope, text, source)}, 'null')"
+        return f"coalesce({to_tagged(scope, text, source)}, 'null')"
     tagged = scope.bind(text)
     return (
         f"CASE WHEN {tagged} IS NULL THEN 'null'"
@@ -254,7 +209,7 @@ def _json_string(scope: Scope, text: str) -> str:
     return f"regexp_replace(to_json(array(concat('\"', {text}))), '^.|.$', '')"
 
 
-def decoded(scope: Scope, text: str, target: Representation, where: str | None) -> str:
+def from_tagged(scope: Scope, text: str, target: Representation, where: str | None) -> str:
     """The value of a tagged text of the kind that `target` holds; null where it has another."""
     if target.element:
         items = f"from_json({text}, 'ARRAY<STRING>')"
@@ -267,13 +222,13 @@ def decoded(scope: Scope, text: str, target: Representation, where: str | None) 
         # Where a value is of another kind the cast must not even be tried: it would raise inside,
         # which costs more than everything else together.
         case Kind.INT:
-            return f"try_cast(if({where or _looks_like_int(text)}, {text}, NULL) AS BIGINT)"
+            return f"TRY_CAST(if({where or _looks_like_int(text)}, {text}, NULL) AS BIGINT)"
         case Kind.FLOAT:
             is_number = where or _looks_like_number(text)
-            return f"try_cast(if({is_number}, {number_sql(text)}, NULL) AS DOUBLE)"
+            return f"TRY_CAST(if({is_number}, {number_sql(text)}, NULL) AS DOUBLE)"
         case _:
             moment = f"if(startswith({text}, '@'), substr({text}, 2), NULL)"
-            return f"try_cast({moment} AS {target.ddl})"
+            return f"TRY_CAST({moment} AS {target.ddl})"
 
 
 def _looks_like_int(text: str) -> str:

@@ -10,19 +10,20 @@ from clinker.cxl.check import typed
 from clinker.cxl.check.members import is_read_by_member, members_read
 from clinker.cxl.run.evaluate import DEFAULT_MAX_EXPANSION
 from clinker.cxl.sql.operand import NotNative, Operand
+from clinker.cxl.sql.text import text_literal
 from clinker.cxl.types import Kind, Type
 from clinker.engine.expressions.compiler import Compiler
 from clinker.engine.expressions.conditions import both, either
 from clinker.engine.expressions.foreign import META, ForeignRecords
-from clinker.engine.expressions.members import Struct, struct_ddl, structs_of, tagged_members
-from clinker.engine.expressions.representation import (
-    Representation,
-    convert,
-    null,
-    representation,
-    text_literal,
+from clinker.engine.expressions.members import (
+    Struct,
+    parse_members_of_each,
+    struct_ddl,
+    tagged_members,
 )
+from clinker.engine.expressions.representation import convert, null
 from clinker.engine.expressions.scope import Columns, Layer
+from clinker.formats.common.column_types import Representation, representation
 from clinker.frozen import frozen
 
 Texts = Mapping[str, str]
@@ -68,8 +69,8 @@ class Block:
 
     def texts(self) -> list[str]:
         """All of its texts over rows."""
-        found = [*self.values.values(), *self.meta.values(), self.fails]
-        return [text for text in found if text]
+        texts = [*self.values.values(), *self.meta.values(), self.fails]
+        return [text for text in texts if text]
 
     def columns(self) -> list[str]:
         """The SQL of the columns that those use."""
@@ -94,15 +95,15 @@ class RowSql:
 
     def texts(self) -> list[str]:
         """All of its texts."""
-        found = [*self.values.values(), *self.meta.values(), self.records]
+        texts = [*self.values.values(), *self.meta.values(), self.records]
         for step in self.steps:
-            found += [step.keeps, step.fails]
+            texts += [step.keeps, step.fails]
             if step.distinct:
-                found += [text for text, _ in step.distinct.keys or ()]
+                texts += [text for text, _ in step.distinct.keys or ()]
         if self.block:
             # Rows keep the columns of their record.
-            found += [self.block.elements, *self.block.texts(), *self.block.columns()]
-        return [text for text in found if text]
+            texts += [self.block.elements, *self.block.texts(), *self.block.columns()]
+        return [text for text in texts if text]
 
 
 def compile_row_program(
@@ -119,7 +120,7 @@ def compile_row_program(
     items of an array, but one that fails does not reject its record: that is up to the caller.
     Of fields `apart` columns hold the members of all elements.
     """
-    return _Rows(program, compiler, max_expansion, takes_apart, apart or {}).compiled()
+    return _RowCompiler(program, compiler, max_expansion, takes_apart, apart or {}).compile()
 
 
 @dataclass
@@ -130,7 +131,7 @@ class _Emission:
     fails: list[str] = field(default_factory=list)
 
 
-class _Rows:
+class _RowCompiler:
     def __init__(
         self,
         program: typed.Program,
@@ -146,7 +147,7 @@ class _Rows:
         self.takes_apart = takes_apart
         self.apart = apart
 
-    def compiled(self) -> RowSql:
+    def compile(self) -> RowSql:
         self.compiler.members = members_read(self.program.expressions())
         emission = _Emission()
         steps: list[Step] = []
@@ -161,32 +162,32 @@ class _Rows:
                     self._fail(emission, test.fails, keeps)
                     keeps.append(self.scope.bind(test.text))
                 case typed.Distinct(keys=keys):
-                    distinct = self._distinct(emission, keys, keeps)
-                    steps.append(_step(emission, keeps, distinct))
+                    distinct = self._compile_distinct(emission, keys, keeps)
+                    steps.append(_make_step(emission, keeps, distinct))
                     emission.fails, keeps = [], []
                 case typed.EmitEach():
-                    found = _Emission(emission.fields)
-                    block = self._block(statement, found)
+                    part = _Emission(emission.fields)
+                    block = self._compile_block(statement, part)
                     if block is None:
-                        records.append(self._top_level_each(statement, before, found))
-                    self._fail(emission, either(*found.fails), keeps)
+                        records.append(self._compile_top_level_each(statement, before, part))
+                    self._fail(emission, either(*part.fails), keeps)
                 case _:
-                    found = _Emission(emission.fields)
-                    self._simple(statement, found)
-                    self._fail(emission, either(*found.fails), keeps)
+                    part = _Emission(emission.fields)
+                    self._compile_simple(statement, part)
+                    self._fail(emission, either(*part.fails), keeps)
             if isinstance(statement, typed.Emit | typed.EmitMeta):
                 before.append(statement)
         if block:
             self._fail(emission, f"(size({block.elements}) > {self.max_expansion})", keeps)
-            steps.append(_step(emission, keeps, None))
+            steps.append(_make_step(emission, keeps, None))
             return RowSql(tuple(steps), {}, {}, block=block)
         if not records:
-            steps.append(_step(emission, keeps, None))
-            return RowSql(tuple(steps), self._written(emission), self._written_meta())
-        given = self.scope.bind(_concatenated(records))
-        self._fail(emission, f"(size({given}) > {self.max_expansion})", keeps)
-        steps.append(_step(emission, keeps, None))
-        return RowSql(tuple(steps), {}, {}, given)
+            steps.append(_make_step(emission, keeps, None))
+            return RowSql(tuple(steps), self._write_fields(emission), self._write_meta())
+        emitted = self.scope.bind(_concatenate(records))
+        self._fail(emission, f"(size({emitted}) > {self.max_expansion})", keeps)
+        steps.append(_make_step(emission, keeps, None))
+        return RowSql(tuple(steps), {}, {}, emitted)
 
     def _fail(self, emission: _Emission, fails: str | None, keeps: Sequence[str]) -> None:
         """Note a failure, which does not happen to a record that was dropped before."""
@@ -196,14 +197,14 @@ class _Rows:
 
     # Statements
 
-    def _simple(self, statement: typed.Statement, emission: _Emission) -> None:
+    def _compile_simple(self, statement: typed.Statement, emission: _Emission) -> None:
         """A statement that neither drops records nor gives new ones."""
         compiler = self.compiler
         match statement:
             case typed.Let(symbol=symbol, value=value):
-                _, fails = self._named(symbol, value)
+                _, fails = self._name_value(symbol, value)
             case typed.Emit(symbol=symbol, value=value):
-                operand, fails = self._named(symbol, value)
+                operand, fails = self._name_value(symbol, value)
                 emission.fields[symbol.name] = operand.text, operand.type
             case typed.EmitMeta(name=name, value=value):
                 operand, fails = compiler.operand(value)
@@ -218,7 +219,7 @@ class _Rows:
         if fails:
             emission.fails.append(fails)
 
-    def _named(self, symbol: typed.Symbol, value: typed.Expr) -> tuple[Operand, str | None]:
+    def _name_value(self, symbol: typed.Symbol, value: typed.Expr) -> tuple[Operand, str | None]:
         """The value, from now on known by its symbol."""
         compiler, scope = self.compiler, self.scope
         operand, fails = compiler.narrowed(value)
@@ -228,47 +229,50 @@ class _Rows:
             compiler.narrow[symbol] = operand
         return operand, fails
 
-    def _distinct(
+    def _compile_distinct(
         self, emission: _Emission, keys: tuple[typed.Expr, ...] | None, keeps: Sequence[str]
     ) -> Distinct:
         if not keys:
             return Distinct(None)
-        found: list[tuple[str, Type]] = []
+        values: list[tuple[str, Type]] = []
         for key in keys:
             operand, fails = self.compiler.operand(key)
             self._fail(emission, fails, keeps)
-            found.append((operand.text, operand.type))
-        return Distinct(tuple(found))
+            values.append((operand.text, operand.type))
+        return Distinct(tuple(values))
 
     # emit each
 
-    def _block(self, statement: typed.EmitEach, emission: _Emission) -> Block | None:
+    def _compile_block(self, statement: typed.EmitEach, emission: _Emission) -> Block | None:
         """The statement over rows, if it can be taken apart."""
         if not (self.takes_apart and statement is self.program.closing_block):
             return None
         scope = self.scope
-        found = _Emission(emission.fields)
-        elements, types = self._structs(statement) or (self._elements(statement, found), None)
+        before = _Emission(emission.fields)
+        elements, types = self._find_structs(statement) or (
+            self._compile_elements(statement, before),
+            None,
+        )
         if types is None and self._is_read_by_member(statement):
             types = tagged_members(self.compiler.members[statement.element])
-            elements = scope.bind(structs_of(scope, elements, list(types)))
+            elements = scope.bind(parse_members_of_each(scope, elements, list(types)))
         column = scope.new_name()
         inner = _Emission(dict(emission.fields))
         try:
-            with self._going_through(statement, column), scope.inside_rows(column) as layers:
+            with self._inside_block(statement, column), scope.inside_rows(column) as layers:
                 if types is not None:
                     self.compiler.structs[statement.element] = Struct(column, types)
                 for each in statement.body:
-                    self._simple(each, inner)
-                narrowed = self._narrowed(inner)
-                values = self._written(inner) | {n: inner.fields[n][0] for n in narrowed}
-                made = values, self._written_meta(), either(*inner.fails)
+                    self._compile_simple(each, inner)
+                narrowed = self._find_narrowed(inner)
+                values = self._write_fields(inner) | {n: inner.fields[n][0] for n in narrowed}
+                made = values, self._write_meta(), either(*inner.fails)
         except NotNative:
             return None
-        emission.fails.extend(found.fails)
+        emission.fails.extend(before.fails)
         return Block(elements, column, *made, narrowed, layers)
 
-    def _structs(self, statement: typed.EmitEach) -> tuple[str, Mapping[str, Type]] | None:
+    def _find_structs(self, statement: typed.EmitEach) -> tuple[str, Mapping[str, Type]] | None:
         """The array that a block goes through, if it comes as one of structs: never null."""
         source = statement.source
         if not isinstance(source, typed.Field) or source.name not in self.apart:
@@ -285,47 +289,47 @@ class _Rows:
         expressions = typed.Program(statement.body).expressions()
         return representation(element.type).is_tagged and is_read_by_member(element, expressions)
 
-    def _top_level_each(
+    def _compile_top_level_each(
         self, statement: typed.EmitEach, before: Sequence[typed.Statement], emission: _Emission
     ) -> str:
         try:
-            return self._each(statement, emission)
+            return self._compile_each(statement, emission)
         except NotNative:
             emission.fails.clear()
-            return self._foreign_each(statement, before, emission)
+            return self._interpret_each(statement, before, emission)
 
-    def _each(self, statement: typed.EmitEach, emission: _Emission) -> str:
+    def _compile_each(self, statement: typed.EmitEach, emission: _Emission) -> str:
         """An array of the records that the block gives."""
         scope = self.scope
-        elements = self._elements(statement, emission)
+        elements = self._compile_elements(statement, emission)
         variable = scope.new_name()
         inner = _Emission(dict(emission.fields))
-        with self._going_through(statement, variable), scope.inside(variable) as closed:
+        with self._inside_block(statement, variable), scope.inside(variable) as close:
             nested: list[str] = []
             for each in statement.body:
                 if isinstance(each, typed.EmitEach):
-                    nested.append(self._each(each, inner))
+                    nested.append(self._compile_each(each, inner))
                 else:
-                    self._simple(each, inner)
+                    self._compile_simple(each, inner)
             failing = either(*inner.fails)
             tells_failure = failing is not None and self._is_only_block(statement)
-            made = _concatenated(nested) if nested else self._struct(inner)
+            made = _concatenate(nested) if nested else self._write_struct(inner)
             if tells_failure:
-                made = f"struct({made} AS record, coalesce({failing}, false) AS fails)"
-            body = closed(made)
-            failing = closed(failing) if failing and not tells_failure else failing
+                made = f"struct({made} AS record, coalesce({failing}, FALSE) AS fails)"
+            body = close(made)
+            failing = close(failing) if failing and not tells_failure else failing
         records = f"transform({elements}, {variable} -> {body})"
         if tells_failure:
             # Both in one go: what the records and the failures share is computed once.
-            found = scope.bind(records)
-            emission.fails.append(scope.over(found, "exists", lambda x: f"{x}.fails"))
-            return scope.over(found, "transform", lambda x: f"{x}.record")
+            outcomes = scope.bind(records)
+            emission.fails.append(scope.over(outcomes, "exists", lambda x: f"{x}.fails"))
+            return scope.over(outcomes, "transform", lambda x: f"{x}.record")
         if failing:
             emission.fails.append(f"exists({elements}, {variable} -> {failing})")
         return f"flatten({records})" if nested else records
 
     @contextmanager
-    def _going_through(self, statement: typed.EmitEach, element: str) -> Iterator[None]:
+    def _inside_block(self, statement: typed.EmitEach, element: str) -> Iterator[None]:
         """What is known inside a block: the element, and the metadata that the block writes."""
         compiler = self.compiler
         meta, compiler.meta = compiler.meta, dict(compiler.meta)
@@ -342,20 +346,20 @@ class _Rows:
         every = [s for s in self.program.every_statement() if isinstance(s, typed.EmitEach)]
         return every == [statement]
 
-    def _elements(self, statement: typed.EmitEach, emission: _Emission) -> str:
+    def _compile_elements(self, statement: typed.EmitEach, emission: _Emission) -> str:
         """The array a block goes through: never null."""
         scope, source = self.scope, statement.source
         operand, fails = self.compiler.operand(source)
         element = representation(statement.element.type)
         form = Representation(element=element)
-        array, found = operand.text, representation(source.type)
+        array, held = operand.text, representation(source.type)
         if not source.type.only(Kind.ARRAY):
-            is_array = f"coalesce(startswith({array}, '['), false)"
+            is_array = f"coalesce(startswith({array}, '['), FALSE)"
             mismatch = f"({array} IS NOT NULL AND NOT {is_array})"
             fails = either(fails, mismatch)
-            array = f"if({is_array}, {convert(scope, array, found, form)}, NULL)"
+            array = f"if({is_array}, {convert(scope, array, held, form)}, NULL)"
         else:
-            array = convert(scope, array, found, form)
+            array = convert(scope, array, held, form)
         if fails:
             emission.fails.append(fails)
         empty = f"CAST(array() AS {form.ddl})"
@@ -365,7 +369,7 @@ class _Rows:
         nothing = f"array({null(element)})"
         return scope.bind(f"if({array} IS NULL OR size({array}) = 0, {nothing}, {array})")
 
-    def _foreign_each(
+    def _interpret_each(
         self, statement: typed.EmitEach, before: Sequence[typed.Statement], emission: _Emission
     ) -> str:
         """The block and the emits that apply to its records, by the interpreter."""
@@ -385,13 +389,13 @@ class _Rows:
             self.program.meta_written,
             self.max_expansion,
         )
-        scope.foreign(work)
+        scope.add_foreign(work)
         emission.fails.append(fails)
         return f"coalesce({value}, CAST(array() AS {work.ddl}))"
 
     # Results
 
-    def _narrowed(self, emission: _Emission) -> dict[str, Type]:
+    def _find_narrowed(self, emission: _Emission) -> dict[str, Type]:
         """The fields whose values are native, though those of their type are not."""
         return {
             name: emission.fields[name][1]
@@ -401,35 +405,35 @@ class _Rows:
             and not representation(emission.fields[name][1]).is_tagged
         }
 
-    def _written(self, emission: _Emission) -> dict[str, str]:
+    def _write_fields(self, emission: _Emission) -> dict[str, str]:
         return {
             name: self._as_promised(emission.fields.get(name), type_)
             for name, type_ in self.program.fields_written.items()
         }
 
-    def _written_meta(self) -> dict[str, str]:
+    def _write_meta(self) -> dict[str, str]:
         return {
             name: self._as_promised(self.compiler.meta.get(name), type_)
             for name, type_ in self.program.meta_written.items()
         }
 
-    def _as_promised(self, given: tuple[str, Type] | None, type_: Type) -> str:
+    def _as_promised(self, value: tuple[str, Type] | None, type_: Type) -> str:
         target = representation(type_)
-        if given is None:
+        if value is None:
             return null(target)
-        text, own = given
+        text, own = value
         return convert(self.scope, text, representation(own), target)
 
-    def _struct(self, emission: _Emission) -> str:
-        named = dict(self._written(emission))
-        named |= {META + name: text for name, text in self._written_meta().items()}
+    def _write_struct(self, emission: _Emission) -> str:
+        named = dict(self._write_fields(emission))
+        named |= {META + name: text for name, text in self._write_meta().items()}
         parts = ", ".join(f"{text_literal(name)}, {text}" for name, text in named.items())
         return f"named_struct({parts})"
 
 
-def _step(emission: _Emission, keeps: Sequence[str], distinct: Distinct | None) -> Step:
+def _make_step(emission: _Emission, keeps: Sequence[str], distinct: Distinct | None) -> Step:
     return Step(both(*keeps), either(*emission.fails), distinct)
 
 
-def _concatenated(arrays: Sequence[str]) -> str:
+def _concatenate(arrays: Sequence[str]) -> str:
     return arrays[0] if len(arrays) == 1 else f"concat({', '.join(arrays)})"

@@ -6,42 +6,39 @@ where there are no columns, it is the variable of a lambda around its uses.
 
 from __future__ import annotations
 
-import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence, Set
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, TypeAlias
 
+from clinker.engine.expressions.sql_text import (
+    has_lambda,
+    is_column,
+    is_trivial,
+    name_number,
+    names_in,
+    replace_names,
+    scope_name,
+)
 from clinker.frozen import frozen
 
 if TYPE_CHECKING:
     from clinker.engine.expressions.foreign import Foreign
 
-_NAME = re.compile(r"`\$\d+`")
-_COLUMN = re.compile(r"`(?:[^`]|``)+`")
 _MAX_INLINED = 4000
-_TRIVIAL = re.compile(
-    r"""
-    (`(?:[^`]|``)+`\.)?`(?:[^`]|``)+`     # a column, perhaps of one input
-    | [A-Za-z_]\w*                        # a lambda variable, true, false
-    | -?[0-9.]+(e[+-]?[0-9]+)?[LD]?
-    | (DATE|TIMESTAMP_NTZ)?'(?:[^'\\]|\\.)*'
-    | CAST\(NULL\ AS\ [A-Z_<>]+\)
-    """,
-    re.VERBOSE | re.DOTALL,
-)
-
-
-def is_trivial(text: str) -> bool:
-    """Whether a text costs nothing to repeat: a name or a literal."""
-    return _TRIVIAL.fullmatch(text) is not None
 
 
 @frozen
 class Columns:
-    """Columns to add by SQL: the text of each, by its name."""
+    """Columns to add by SQL."""
 
     definitions: Mapping[str, str]
+    """The text of each column by its name."""
+
+    @property
+    def selections(self) -> list[str]:
+        """The columns as a SELECT lists them."""
+        return [f"{text} AS {name}" for name, text in self.definitions.items()]
 
 
 @frozen
@@ -69,16 +66,17 @@ class _Frame:
 
     def concerns(self, text: str) -> bool:
         """Whether a text depends on what is named here."""
-        return not self._own.isdisjoint(_NAME.findall(text))
+        return not self._own.isdisjoint(names_in(text))
 
-    def closed(self, text: str) -> str:
+    def close(self, text: str) -> str:
         """A text that uses names of this lambda, with their values brought in."""
         kept: dict[str, str] = {}
         for definition, name in reversed(self.names.items()):
-            uses = sum(each.count(name) for each in (text, *kept.values()))
+            uses = sum(names_in(each).count(name) for each in (text, *kept.values()))
             if uses == 1:
-                text = text.replace(name, f"({definition})")
-                kept = {n: each.replace(name, f"({definition})") for n, each in kept.items()}
+                here = {name: f"({definition})"}
+                text = replace_names(text, here)
+                kept = {n: replace_names(each, here) for n, each in kept.items()}
             elif uses:
                 kept[name] = definition
         for names in reversed(_by_need(kept)):
@@ -90,7 +88,7 @@ def _by_need(definitions: dict[str, str]) -> list[list[str]]:
     """Names in groups, each of which needs earlier groups only."""
     levels: dict[str, int] = {}
     for name in reversed(definitions):
-        needs = [levels[n] for n in _NAME.findall(definitions[name]) if n in levels]
+        needs = [levels[n] for n in names_in(definitions[name]) if n in levels]
         levels[name] = 1 + max(needs, default=-1)
     groups: list[list[str]] = [[] for _ in range(1 + max(levels.values(), default=-1))]
     for name, level in levels.items():
@@ -104,14 +102,10 @@ def _let(definitions: dict[str, str], text: str) -> str:
     if len(definitions) == 1:
         return f"transform(array({definitions[variable]}), {variable} -> {text})[0]"
     # One struct of them all: what counts is the number of lambdas.
-    fields = {name: f"f{name[2:-1]}" for name in definitions}
-    text = _NAME.sub(lambda found: _member(found[0], variable, fields), text)
+    fields = {name: f"f{name_number(name)}" for name in definitions}
+    text = replace_names(text, {name: f"{variable}.{field}" for name, field in fields.items()})
     made = ", ".join(f"{definition} AS {fields[name]}" for name, definition in definitions.items())
     return f"transform(array(struct({made})), {variable} -> {text})[0]"
-
-
-def _member(name: str, variable: str, fields: dict[str, str]) -> str:
-    return f"{variable}.{fields[name]}" if name in fields else name
 
 
 class Scope:
@@ -125,7 +119,7 @@ class Scope:
     def new_name(self) -> str:
         """A name for a column or a lambda variable that nothing else has."""
         self._count += 1
-        return f"`${self._count}`"
+        return scope_name(self._count)
 
     def bind(self, text: str) -> str:
         """A name for the value of `text`; a name or a literal is its own."""
@@ -144,18 +138,21 @@ class Scope:
 
     def column(self, text: str) -> str:
         """The name of a column of the record that holds `text`, which may be a literal."""
-        if _COLUMN.fullmatch(text):
+        if is_column(text):
             return text
         record = self._frames[0]
         return record.names.get(text) or record.add(text, self.new_name())
 
     @contextmanager
     def inside(self, variable: str) -> Iterator[Callable[[str], str]]:
-        """The scope inside a lambda; gives what closes the texts that were made in it."""
+        """The scope inside a lambda.
+
+        Yields a function that brings the values of its names into a text that was made in it.
+        """
         frame = _Frame(variable)
         self._frames.append(frame)
         try:
-            yield frame.closed
+            yield frame.close
         finally:
             self._frames.pop()
 
@@ -163,35 +160,36 @@ class Scope:
     def inside_rows(self, column: str) -> Iterator[Callable[..., list[Layer]]]:
         """The scope of rows into which a record is taken apart, each with a column of its own.
 
-        Gives what computes the columns that texts made in it use, as `layers` does for a record.
+        Yields a function that does for texts made in it what `layers` does for those of a record.
         """
         frame = _Frame(column)
         self._frames.append(frame)
         try:
-            yield lambda *texts: _layers(frame.names, {}, texts)
+            yield lambda *texts: _build_layers(frame.names, {}, texts)
         finally:
             self._frames.pop()
 
     def over(self, array: str, function: str, body: Callable[[str], str]) -> str:
         """A higher-order function over an array, with a variable that nothing else uses."""
         variable = self.new_name()
-        with self.inside(variable) as closed:
-            text = closed(body(variable))
+        with self.inside(variable) as close:
+            text = close(body(variable))
         return f"{function}({array}, {variable} -> {text})"
 
-    def foreign(self, work: Foreign) -> None:
-        """Have two columns filled by the interpreter."""
+    def add_foreign(self, work: Foreign) -> None:
+        """Let the interpreter fill the two columns of this work."""
         self._foreign[work.value] = self._foreign[work.fails] = work
 
     def layers(self, *texts: str) -> list[Layer]:
         """How to compute the columns that these texts use, each layer using earlier ones."""
-        return _layers(self._frames[0].names, self._foreign, texts)
+        return _build_layers(self._frames[0].names, self._foreign, texts)
 
 
-def _layers(
+def _build_layers(
     names: Mapping[str, str], foreign: Mapping[str, Foreign], texts: Sequence[str]
 ) -> list[Layer]:
-    pending = _inlined(_needed(names, foreign, texts), " ".join(texts))
+    results = {name for text in texts for name in names_in(text)}
+    pending = _inline(_find_needed(names, foreign, results), results)
     layers: list[Layer] = []
     done: set[str] = set()
     while pending:
@@ -208,27 +206,27 @@ def _layers(
     return layers
 
 
-def _needed(
-    names: Mapping[str, str], foreign: Mapping[str, Foreign], texts: Sequence[str]
+def _find_needed(
+    names: Mapping[str, str], foreign: Mapping[str, Foreign], results: Set[str]
 ) -> dict[str, _Needed]:
-    """Every column that is used, directly or not."""
+    """Every column that these are computed from, themselves included."""
     definitions = {name: text for text, name in names.items()}
-    found: dict[str, _Needed] = {}
-    waiting = [name for text in texts for name in _NAME.findall(text)]
+    columns: dict[str, _Needed] = {}
+    waiting = list(results)
     while waiting:
         name = waiting.pop()
-        if name in found:
+        if name in columns:
             continue
         if name in definitions:
-            found[name] = _Needed(definitions[name], _names(definitions[name]))
+            columns[name] = _Needed(definitions[name], set(names_in(definitions[name])))
         elif name in foreign:
-            found[name] = _Needed(None, _names(" ".join(foreign[name].columns)))
+            columns[name] = _Needed(None, set(foreign[name].columns))
         else:
             continue  # the variable of a lambda, or a column that is there
-        waiting.extend(found[name].needs)
-    for needed in found.values():
-        needed.needs &= found.keys()
-    return dict(sorted(found.items(), key=lambda item: int(item[0][2:-1])))
+        waiting.extend(columns[name].needs)
+    for needed in columns.values():
+        needed.needs &= columns.keys()
+    return dict(sorted(columns.items(), key=lambda item: name_number(item[0])))
 
 
 @dataclass
@@ -239,12 +237,11 @@ class _Needed:
     needs: set[str]
 
 
-def _names(text: str) -> set[str]:
-    return set(_NAME.findall(text))
+def _inline(columns: dict[str, _Needed], results: Set[str]) -> dict[str, _Needed]:
+    """The columns without those that only one other uses, and once: they are written into it.
 
-
-def _inlined(columns: dict[str, _Needed], results: str) -> dict[str, _Needed]:
-    """The columns without those that only one other uses once, which are written into it."""
+    What is a result remains a column.
+    """
     users: dict[str, list[_Needed]] = {name: [] for name in columns}
     for column in columns.values():
         for name in column.needs:
@@ -253,7 +250,7 @@ def _inlined(columns: dict[str, _Needed], results: str) -> dict[str, _Needed]:
     for name, column in columns.items():
         user = users[name][0] if len(users[name]) == 1 and name not in results else None
         if user and user.text and column.text and _can_take(user.text, name, column.text):
-            user.text = user.text.replace(name, f"({column.text})")
+            user.text = replace_names(user.text, {name: f"({column.text})"})
             user.needs = user.needs - {name} | column.needs
             for other in column.needs:
                 users[other].append(user)
@@ -266,4 +263,6 @@ def _inlined(columns: dict[str, _Needed], results: str) -> dict[str, _Needed]:
 def _can_take(text: str, name: str, definition: str) -> bool:
     """Whether a definition may be written in place of a name: not into a lambda, where it would
     be computed for every element."""
-    return "->" not in text and text.count(name) == 1 and len(text) + len(definition) < _MAX_INLINED
+    if has_lambda(text) or len(text) + len(definition) >= _MAX_INLINED:
+        return False
+    return names_in(text).count(name) == 1

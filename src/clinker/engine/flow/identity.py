@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from clinker.cxl.sql.tagged import canonical_sql, number_sql
+from clinker.cxl.sql.text import text_literal
 from clinker.cxl.types import Kind, Type
 from clinker.engine.expressions import Scope, representation
-from clinker.engine.expressions.representation import is_of_kind, text_literal
+from clinker.engine.expressions.representation import is_of_kind
 
 _NUMBERS = Kind.INT | Kind.FLOAT
 _MOMENTS = Kind.DATE | Kind.DATETIME

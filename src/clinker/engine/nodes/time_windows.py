@@ -13,9 +13,9 @@ from clinker.config.nodes import AggregateNode, SourceNode
 from clinker.config.nodes.aggregate import Hopping, Session, Tumbling
 from clinker.config.nodes.source import Watermark
 from clinker.cxl.failure import Category
+from clinker.cxl.sql.text import text_literal
 from clinker.cxl.types import Type
 from clinker.engine.expressions import representation
-from clinker.engine.expressions.representation import text_literal
 from clinker.engine.flow import hidden as kinds
 from clinker.engine.flow.building import Building
 from clinker.engine.flow.flow import REJECT, SOURCE, Flow

@@ -9,9 +9,10 @@ from clinker.cxl.check import typed
 from clinker.cxl.failure import Category
 from clinker.cxl.run import tagged
 from clinker.cxl.run.evaluate import Surroundings
+from clinker.cxl.sql.text import text_literal
 from clinker.cxl.types import Kind, Type
 from clinker.engine.expressions import Compiler, Representation, Scope, representation
-from clinker.engine.expressions.representation import json_fragment, text_literal
+from clinker.engine.expressions.representation import json_fragment
 from clinker.engine.flow import hidden as kinds
 from clinker.engine.flow.building import Building
 from clinker.engine.flow.flow import IS_REJECTED, POSITION, REJECT, SOURCE, Flow, order_column

@@ -15,9 +15,11 @@ from typing import Any, TypeAlias
 import orjson
 
 from clinker.cxl.run import tagged
-from clinker.cxl.types import Type
+from clinker.cxl.sql.text import text_literal
+from clinker.cxl.types import Kind, Type
 from clinker.cxl.values import Value
-from clinker.engine.expressions.representation import Representation, representation, text_literal
+from clinker.engine.expressions import Representation, representation
+from clinker.formats.common.column_types import NATIVE
 
 MARK = "~"
 """What such a text begins with; tagged texts never do."""
@@ -71,35 +73,39 @@ def _tagged_leaf(text: str) -> Any:
 _UNQUOTED = re.compile(r"[\[{]|true$|false$|-?[0-9]+$")
 
 _Read: TypeAlias = Callable[[Any], Any]
-_VALUES: Mapping[str, _Read] = {
-    "BOOLEAN": _same,
-    "BIGINT": _same,
-    "DOUBLE": float,
-    "STRING": _same,
-    "DATE": dt.date.fromisoformat,
-    "TIMESTAMP_NTZ": dt.datetime.fromisoformat,
-    _TAGGED: tagged.decode,
+_Readers: TypeAlias = Mapping[Kind | None, _Read]
+"""How values of each kind are read; None is that of tagged texts."""
+_VALUES: _Readers = {
+    Kind.BOOL: _same,
+    Kind.INT: _same,
+    Kind.FLOAT: float,
+    Kind.STRING: _same,
+    Kind.DATE: dt.date.fromisoformat,
+    Kind.DATETIME: dt.datetime.fromisoformat,
+    None: tagged.decode,
 }
-_LEAVES: Mapping[str, _Read] = {
-    "BOOLEAN": _same,
-    "BIGINT": _same,
-    "DOUBLE": lambda number: tagged.encode(float(number)),
-    "STRING": lambda text: tagged.STRING + text,
-    "DATE": lambda text: tagged.MOMENT + text,
-    "TIMESTAMP_NTZ": lambda text: tagged.MOMENT + text.removesuffix(".000000"),
-    _TAGGED: _tagged_leaf,
+_LEAVES: _Readers = {
+    Kind.BOOL: _same,
+    Kind.INT: _same,
+    Kind.FLOAT: lambda number: tagged.encode(float(number)),
+    Kind.STRING: lambda text: tagged.STRING + text,
+    Kind.DATE: lambda text: tagged.MOMENT + text,
+    Kind.DATETIME: lambda text: tagged.MOMENT + text.removesuffix(".000000"),
+    None: _tagged_leaf,
 }
+_KINDS: Mapping[str, Kind | None] = {_TAGGED: None} | {n.ddl: kind for kind, n in NATIVE.items()}
+"""The kinds by their codes."""
 
 
-def _reading(readers: Mapping[str, _Read], key: str) -> tuple[str, _Read]:
+def _reading(readers: _Readers, key: str) -> tuple[str, _Read]:
     """The name that stands in a key, and how its values are read."""
     code, _, name = key.partition(":")
     return name, _reader(readers, code)
 
 
-def _reader(readers: Mapping[str, _Read], code: str) -> _Read:
+def _reader(readers: _Readers, code: str) -> _Read:
     if not code.startswith(_ARRAY):
-        return readers[code]
+        return readers[_KINDS[code]]
     read = _reader(readers, code.removeprefix(_ARRAY))
     return lambda items: [None if item is None else read(item) for item in items]
 

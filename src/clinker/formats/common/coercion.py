@@ -24,9 +24,14 @@ from clinker.cxl.run import strftime
 from clinker.cxl.run.tagged import encode
 from clinker.cxl.types import NUMERIC, Kind, Type
 from clinker.cxl.values import MAX_INT, MIN_INT, WrittenFloat
+from clinker.formats.common.column_types import arrow_type
 from clinker.formats.common.json_numbers import MALFORMED, dumps, loads
-from clinker.formats.common.read_spec import arrow_type
-from clinker.formats.common.tagging import Unfit, tag, tag_column, tag_lists
+from clinker.formats.common.tagging import (
+    Unfit,
+    tag,
+    tag_column,
+    tag_lists,
+)
 from clinker.frozen import frozen
 
 Mask = npt.NDArray[np.bool_]

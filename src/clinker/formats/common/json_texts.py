@@ -12,10 +12,20 @@ import pyarrow.compute as pc
 
 from clinker.cxl.types import Kind, Type
 from clinker.cxl.values import WrittenFloat, float_text
+from clinker.formats.common.column_types import is_tagged
 from clinker.formats.common.json_numbers import loads
-from clinker.formats.common.tagged_texts import convert_by_tag, drop_tag, show_moments, untag
-from clinker.formats.common.texts import contains_any, join_bytes, replace_where, show_column
-from clinker.formats.common.writing import is_tagged
+from clinker.formats.common.tagged_texts import (
+    convert_by_tag,
+    drop_tag,
+    show_moments,
+    untag,
+)
+from clinker.formats.common.texts import (
+    contains_any,
+    join_bytes,
+    replace_where,
+    show_column,
+)
 
 _INDENT = "  "
 _ESCAPED = '["\\\\\\x00-\\x1f]'

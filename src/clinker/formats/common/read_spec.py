@@ -12,6 +12,7 @@ import pyarrow as pa
 from clinker.cxl.failure import printable
 from clinker.cxl.run.strftime import Pattern
 from clinker.cxl.types import SCHEMA_TYPES, Kind, Type
+from clinker.formats.common.column_types import arrow_type
 from clinker.frozen import frozen
 
 POSITION = "$pos"
@@ -173,24 +174,6 @@ class Inventory:
             for each in self.schema
         ]
         return replace(self, schema=pa.schema(fields), members={})
-
-
-def arrow_type(of: Type) -> pa.DataType:
-    """How values of a type are held: natively if they are of one kind, otherwise as tagged text."""
-    kinds = of.without_null().kinds
-    if kinds == Kind.ARRAY:
-        element = of.element
-        return pa.list_(arrow_type(element) if element else pa.string())
-    return _NATIVE.get(kinds, pa.string())
-
-
-_NATIVE = {
-    Kind.INT: pa.int64(),
-    Kind.FLOAT: pa.float64(),
-    Kind.BOOL: pa.bool_(),
-    Kind.DATE: pa.date32(),
-    Kind.DATETIME: pa.timestamp("us"),
-}
 
 
 def member_struct(types: MemberTypes) -> pa.StructType:

@@ -8,8 +8,8 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from clinker.formats.common.column_types import arrow_type, is_tagged
 from clinker.formats.common.json_texts import write_json
-from clinker.formats.common.read_spec import arrow_type
 from clinker.formats.common.tagged_texts import forget_spelling
 from clinker.formats.common.writing import (
     OutputColumn,
@@ -17,7 +17,6 @@ from clinker.formats.common.writing import (
     Renderer,
     Split,
     WriteError,
-    is_tagged,
 )
 
 _BYTES_AT_ONCE = 16 << 20

@@ -17,7 +17,7 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from clinker.cxl.types import MAP, Kind, Type
+from clinker.cxl.types import MAP, Type
 from clinker.formats.common.read_spec import WIDENED
 from clinker.frozen import frozen
 
@@ -198,9 +198,3 @@ class Renderer(Protocol):
     """A file without records."""
 
     def render(self, batch: pa.RecordBatch) -> Rendered: ...
-
-
-def is_tagged(kind: Type) -> bool:
-    """Whether values of this type travel as tagged texts: they are not of one known kind."""
-    kinds = kind.kinds & ~Kind.NULL
-    return len(kinds) != 1 or kinds == Kind.MAP

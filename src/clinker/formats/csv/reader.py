@@ -11,6 +11,7 @@ import pyarrow as pa
 from clinker.cxl.failure import Category
 from clinker.cxl.values import Value
 from clinker.formats.common.coercion import Coerced, Coercion
+from clinker.formats.common.column_types import arrow_type
 from clinker.formats.common.read_spec import (
     WIDENED,
     Column,
@@ -18,7 +19,6 @@ from clinker.formats.common.read_spec import (
     Inventory,
     ReadSpec,
     Split,
-    arrow_type,
 )
 from clinker.formats.common.rejecting import (
     Rejection,

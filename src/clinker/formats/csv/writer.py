@@ -10,9 +10,14 @@ import pyarrow.compute as pc
 
 from clinker.cxl.types import ANY, Kind, Type
 from clinker.formats.common.cell_lines import CellLines
+from clinker.formats.common.column_types import is_tagged
 from clinker.formats.common.json_texts import write_lists, write_tagged
 from clinker.formats.common.rendering import join_records, take_column
-from clinker.formats.common.tagged_texts import convert_by_tag, drop_tag, show_moments
+from clinker.formats.common.tagged_texts import (
+    convert_by_tag,
+    drop_tag,
+    show_moments,
+)
 from clinker.formats.common.texts import contains_any, show_column
 from clinker.formats.common.writing import (
     WIDENED_COLUMN,
@@ -20,7 +25,6 @@ from clinker.formats.common.writing import (
     Rendered,
     WriteError,
     WriteSpec,
-    is_tagged,
 )
 from clinker.formats.csv.dialect import CsvWriteDialect
 

@@ -15,7 +15,8 @@ import numpy as np
 import pyarrow as pa
 
 from clinker.cxl.types import ANY, BOOL, FLOAT, INT, STRING, Type
-from clinker.formats.common.read_spec import MemberTypes, arrow_type, member_struct
+from clinker.formats.common.column_types import arrow_type
+from clinker.formats.common.read_spec import MemberTypes, member_struct
 from clinker.formats.common.tagging import tag_column
 
 _GUESSES: Mapping[type, Type] = {bool: BOOL, int: INT, float: FLOAT, str: STRING}

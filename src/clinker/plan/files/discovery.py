@@ -15,7 +15,8 @@ from pathlib import Path, PurePosixPath
 from clinker.config.nodes import SourceNode
 from clinker.config.nodes.source import SourceConfig
 from clinker.config.transport import RestTransport
-from clinker.cxl.run.patterns import PatternError, TooSlow, compile_pattern, search
+from clinker.cxl.run.pattern_parser import PatternError
+from clinker.cxl.run.patterns import TooSlow, compile_pattern, search
 from clinker.diagnostics import Diagnostic, EmbeddedSource, Location, Severity, Span
 from clinker.diagnostics.suggest import did_you_mean
 from clinker.frozen import frozen
