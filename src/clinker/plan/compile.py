@@ -19,7 +19,7 @@ from clinker.plan.analyses.required import RequiredColumns, plan_required
 from clinker.plan.analyses.variable_flow import check_variable_flow
 from clinker.plan.analyses.watermarks import EventTimes, plan_event_times
 from clinker.plan.analyses.windows import plan_windows
-from clinker.plan.files.dead_letters import DeadLetters, check_dead_letters, dead_letters
+from clinker.plan.files.dead_letters import DeadLetters, check_dead_letters, plan_dead_letters
 from clinker.plan.files.discovery import check_patterns
 from clinker.plan.files.layouts import load_layouts
 from clinker.plan.files.paths import (
@@ -27,12 +27,12 @@ from clinker.plan.files.paths import (
     check_overwritten_inputs,
     check_paths,
     check_templates,
-    destinations,
+    list_destinations,
     resolve,
 )
 from clinker.plan.files.storage import StorageSettings, load_storage
-from clinker.plan.files.workspace import located
-from clinker.plan.graph.channels import check_channel, chosen_channel, overlaid
+from clinker.plan.files.workspace import locate_workspace
+from clinker.plan.graph.channels import check_channel, choose_channel, lay_over
 from clinker.plan.graph.compositions import expand
 from clinker.plan.graph.graph import Graph
 from clinker.plan.graph.parameters import Parameters
@@ -41,7 +41,7 @@ from clinker.plan.nodes import OutputColumn, Planned
 from clinker.plan.nodes.binding import bind
 from clinker.plan.nodes.window import Window
 from clinker.plan.options import Options
-from clinker.plan.variables import Registry, declared
+from clinker.plan.variables import Registry, collect_declarations
 
 DEFAULT_RULES_PATH = "rules"
 
@@ -89,26 +89,26 @@ class Compiled:
 
 def compile_pipeline(content: bytes, name: str, options: Options) -> Compiled:
     """Compile a pipeline file, reporting everything wrong with it and what it refers to."""
-    options = located(options)
+    options = locate_workspace(options)
     loaded = load_pipeline(content, options.variables, name)
     findings = list(loaded.diagnostics)
     pipeline = loaded.value or loaded.readable
     if pipeline is None:
         return Compiled(None, findings)
 
-    def kept(result: tuple[T, list[Diagnostic]]) -> T:
+    def keep(result: tuple[T, list[Diagnostic]]) -> T:
         findings.extend(result[1])
         return result[0]
 
     path = Path(name)
-    channel = kept(chosen_channel(options))
+    channel = keep(choose_channel(options))
     channel_name = channel.channel.name if channel else ""
     expansion = expand(pipeline, path, options, channel)
     findings += expansion.diagnostics
-    graph = kept(wire(expansion.body, loaded.unread))
-    registry = kept(declared(pipeline, graph))
+    graph = keep(wire(expansion.body, loaded.unread))
+    registry = keep(collect_declarations(pipeline, graph))
     if channel:
-        registry = kept(overlaid(registry, channel, graph))
+        registry = keep(lay_over(registry, channel, graph))
         findings += check_channel(channel, path, expansion.sites)
 
     bound = bind(graph, registry, _modules(pipeline, options), pipeline.pipeline)
@@ -116,10 +116,10 @@ def compile_pipeline(content: bytes, name: str, options: Options) -> Compiled:
     findings += check_ports(graph, bound.nodes)
     findings += check_variable_flow(graph, bound.nodes, registry)
 
-    correlation = kept(plan_correlation(graph, bound.nodes, pipeline.error_handling))
-    orders = kept(plan_order(bound.nodes, correlation))
-    windows = kept(plan_windows(graph, bound.nodes, correlation, orders))
-    event_times = kept(plan_event_times(graph, bound.nodes))
+    correlation = keep(plan_correlation(graph, bound.nodes, pipeline.error_handling))
+    orders = keep(plan_order(bound.nodes, correlation))
+    windows = keep(plan_windows(graph, bound.nodes, correlation, orders))
+    event_times = keep(plan_event_times(graph, bound.nodes))
     joins = plan_joins(bound.nodes)
     findings += joins.diagnostics
 
@@ -149,7 +149,7 @@ def compile_pipeline(content: bytes, name: str, options: Options) -> Compiled:
         required=plan_required(bound.nodes, windows, correlation, pipeline.error_handling),
         projections=plan_projections(bound.nodes, correlation),
         layouts=layouts.by_node,
-        dead_letters=dead_letters(pipeline, graph, options.base_dir),
+        dead_letters=plan_dead_letters(pipeline, graph, options.base_dir),
         storage=storage.settings,
     )
     return Compiled(plan, findings)
@@ -158,7 +158,7 @@ def compile_pipeline(content: bytes, name: str, options: Options) -> Compiled:
 def _check_files(
     pipeline: Pipeline, graph: Graph, options: Options, channel: str
 ) -> list[Diagnostic]:
-    written = destinations(pipeline, graph, options, channel)
+    written = list_destinations(pipeline, graph, options, channel)
     return [
         *check_paths(pipeline, graph, options, channel),
         *check_templates(graph),

@@ -61,7 +61,7 @@ def _read_type(declared: Variable | Type) -> Type:
     return declared.cxl_type if declared.has("default") else declared.cxl_type.nullable()
 
 
-def declared(pipeline: Pipeline, graph: Graph) -> tuple[Registry, list[Diagnostic]]:
+def collect_declarations(pipeline: Pipeline, graph: Graph) -> tuple[Registry, list[Diagnostic]]:
     """The variables that a pipeline file and the compositions it calls declare."""
     variables = pipeline.pipeline.vars
     scopes: dict[str, dict[str, Variable]] = {

@@ -4,8 +4,13 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from clinker.plan.files.dead_letters import DeadLetters, Limit, check_dead_letters, dead_letters
-from clinker.plan.files.paths import destinations
+from clinker.plan.files.dead_letters import (
+    DeadLetters,
+    Limit,
+    check_dead_letters,
+    plan_dead_letters,
+)
+from clinker.plan.files.paths import list_destinations
 from clinker.plan.options import Options
 from tests.plan.compiling import brief, notes, wired
 
@@ -19,12 +24,12 @@ BASE = Path("/base")
 
 def settings(text: str) -> DeadLetters:
     pipeline, graph = wired(NODES, text)
-    return dead_letters(pipeline, graph, BASE)
+    return plan_dead_letters(pipeline, graph, BASE)
 
 
 def problems(text: str) -> list[str]:
     pipeline, graph = wired(NODES, text)
-    found = check_dead_letters(pipeline, graph, destinations(pipeline, graph, Options(BASE)))
+    found = check_dead_letters(pipeline, graph, list_destinations(pipeline, graph, Options(BASE)))
     assert all(problem.help for problem in found)
     return brief(found)
 

@@ -1,4 +1,4 @@
-"""Files: which ones a source reads and in which order; patterns and layouts that do not work."""
+"""Which files a source reads and in which order; patterns that do not work."""
 
 from __future__ import annotations
 
@@ -8,16 +8,12 @@ from pathlib import Path
 from textwrap import indent
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from clinker.config.nodes import SourceNode
 from clinker.diagnostics import Diagnostic
 from clinker.plan.files.discovery import Discovery, check_inputs, check_patterns, discover
-from clinker.plan.files.globs import GlobError, compile_glob, matches_any
-from clinker.plan.files.layouts import load_layouts
 from clinker.plan.options import Options
-from tests.plan.compiling import brief, notes, wired
+from tests.plan.compiling import brief, wired
 
 NOW = datetime(2026, 1, 31, 12, tzinfo=UTC)
 
@@ -272,105 +268,6 @@ def test_regular_expressions_that_cannot_be_understood(pattern: str) -> None:
     assert problem.code == "E213"
     assert problem.message.startswith(f"'{pattern}' is not a regular expression: ")
     assert problem.primary and problem.primary.location.start.line == 9
-
-
-@pytest.mark.parametrize(
-    ("pattern", "text", "matches"),
-    [
-        ("*.csv", "a.csv", True),
-        ("*.csv", "a/b.csv", False),
-        ("**/*.csv", "a/b/c.csv", True),
-        ("**/*.csv", "c.csv", True),
-        ("a/**", "a/b/c", True),
-        ("a/**/b", "a/b", True),
-        ("a/**/b", "ab", False),
-        ("[]]", "]", True),
-        ("[!]]", "]", False),
-        ("[a-c-]", "-", True),
-        ("[[]", "[", True),
-        ("[!a]", "/", False),
-        ("a.b", "axb", False),
-        ("{a}", "{a}", True),
-    ],
-)
-def test_globs(pattern: str, text: str, matches: bool) -> None:
-    assert bool(compile_glob(pattern).fullmatch(text)) is matches
-
-
-@given(st.text("ab*?[]!-/.\\^", max_size=10), st.text("ab/.-]", max_size=6))
-def test_any_text_is_a_glob_or_a_known_error(pattern: str, text: str) -> None:
-    try:
-        compile_glob(pattern).fullmatch(text)
-    except GlobError as wrong:
-        start, end = wrong.span
-        assert 0 <= start < end <= len(pattern)
-
-
-def test_a_pattern_matches_the_whole_path_or_the_name(tmp_path: Path) -> None:
-    path = tmp_path / "data/a.csv"
-    for pattern in ("*.csv", "data/*", "./data/*", f"{tmp_path}/**"):
-        assert matches_any([pattern], path, tmp_path)
-    for pattern in ("*", "data", "b.csv"):
-        assert matches_any([pattern], path, tmp_path) is (pattern == "*")
-
-
-LAYOUT = "format: fixed_width\nfields:\n  - { name: id, type: integer, start: 0, width: 4 }\n"
-
-
-def layouts(base: Path, ref: str = "x.schema.yaml") -> list[str]:
-    _, graph = wired(source(f"path: s.dat\nformat_schema: {ref}", "fixed_width"))
-    found = load_layouts(graph, Options(base))
-    assert bool(found.by_node) is not bool(found.diagnostics)
-    return brief(found.diagnostics)
-
-
-def test_a_schema_file_is_loaded(tmp_path: Path) -> None:
-    (tmp_path / "x.schema.yaml").write_text(LAYOUT)
-    assert layouts(tmp_path) == []
-
-
-def test_an_inline_layout_needs_no_file(tmp_path: Path) -> None:
-    assert layouts(tmp_path, "{ fields: [{ name: id, width: 4 }] }") == []
-
-
-def test_a_schema_file_that_is_not_there(tmp_path: Path) -> None:
-    (tmp_path / "x.schemas.yaml").write_text(LAYOUT)
-    _, graph = wired(source("path: s.dat\nformat_schema: x.schema.yaml", "fixed_width"))
-    (problem,) = load_layouts(graph, Options(tmp_path)).diagnostics
-    assert brief([problem]) == ["E071 10:20 the schema file 'x.schema.yaml' does not exist"]
-    assert problem.help == "did you mean 'x.schemas.yaml'?"
-
-
-def test_a_schema_path_that_is_a_directory(tmp_path: Path) -> None:
-    (tmp_path / "x.schema.yaml").mkdir()
-    assert layouts(tmp_path) == [
-        "E071 10:20 the schema file 'x.schema.yaml' cannot be read: Is a directory"
-    ]
-
-
-def test_what_is_wrong_in_a_schema_file_is_shown_there(tmp_path: Path) -> None:
-    (tmp_path / "x.schema.yaml").write_text(LAYOUT.replace("width:", "widht:"))
-    _, graph = wired(source("path: s.dat\nformat_schema: x.schema.yaml", "fixed_width"))
-    found = load_layouts(graph, Options(tmp_path))
-    (problem, *_) = found.diagnostics
-    assert problem.primary and problem.primary.location.source.name == "x.schema.yaml"
-    assert problem.message == "unknown key 'widht'"
-
-
-def test_a_layout_of_another_format(tmp_path: Path) -> None:
-    (tmp_path / "x.schema.yaml").write_text(LAYOUT.replace("fixed_width", "csv"))
-    _, graph = wired(source("path: s.dat\nformat_schema: x.schema.yaml", "fixed_width"))
-    (problem,) = load_layouts(graph, Options(tmp_path)).diagnostics
-    assert brief([problem]) == ["E021 1:9 the layout is for csv, but 's' is fixed_width"]
-    assert notes(problem) == ["10:20 used by 's'"]
-
-
-def test_a_layout_without_positions(tmp_path: Path) -> None:
-    (tmp_path / "x.schema.yaml").write_text("fields: [{ name: id }]\n")
-    _, graph = wired(source("path: s.dat\nformat_schema: x.schema.yaml", "fixed_width"))
-    (problem,) = load_layouts(graph, Options(tmp_path)).diagnostics
-    assert brief([problem]) == ["E021 1:12 field 'id' has no width"]
-    assert notes(problem) == ["10:20 used by 's'"]
 
 
 def test_a_pattern_that_takes_forever_is_given_up(tmp_path: Path) -> None:

@@ -17,8 +17,8 @@ from clinker.plan.compile import compile_pipeline
 from clinker.plan.files.paths import (
     PathValues,
     check_destinations,
-    destinations,
     fixed_part,
+    list_destinations,
     pipeline_hash,
     render,
     resolve,
@@ -328,7 +328,7 @@ def test_a_source_name_that_is_no_source(tmp_path: Path) -> None:
 def shared(tmp_path: Path, *outputs: str, dlq: str = NOTHING, folds: bool = False) -> list[str]:
     pipeline, graph = wired(source("s") + source("t") + "".join(outputs), dlq)
     options = Options(tmp_path)
-    found = destinations(pipeline, graph, options, ignores_case=lambda _: folds)
+    found = list_destinations(pipeline, graph, options, ignores_case=lambda _: folds)
     return brief(check_destinations(found))
 
 

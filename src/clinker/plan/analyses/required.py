@@ -41,11 +41,11 @@ def plan_required(
     for planned in reversed([*nodes.values()]):
         window = windows.get(planned.name)
         if window and window.lookup is not None:
-            wanted[window.root].add(Wanted(set(window.reads)))
+            wanted[window.root] = wanted[window.root].plus(Wanted(set(window.reads)))
         inputs = [nodes[edge.upstream] for edge in planned.unit.inputs]
         asked = planned.ask_inputs(wanted[planned.name], inputs, window)
         for upstream, of_it in zip(inputs, asked, strict=True):
-            wanted[upstream.name].add(of_it)
+            wanted[upstream.name] = wanted[upstream.name].plus(of_it)
     return {
         node.name: _require(node.name, node.node.config, wanted[node.name], correlation, handling)
         for node in nodes.values()
@@ -60,7 +60,7 @@ def _require(
     correlation: Correlation,
     handling: ErrorHandling,
 ) -> RequiredColumns:
-    whole = wanted.columns - wanted.members.keys()
+    whole = set(wanted.columns - wanted.members.keys())
     if name in correlation.sources:
         whole |= set(correlation.sources[name].fields)
     if config.watermark:

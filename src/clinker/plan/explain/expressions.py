@@ -32,7 +32,7 @@ class CxlFacts:
     """How it can fail on a record."""
 
 
-def cxl_facts(plan: Plan, unit: Unit) -> CxlFacts | None:
+def describe_cxl(plan: Plan, unit: Unit) -> CxlFacts | None:
     """The CXL of a node; None if it has none."""
     cxl = plan.nodes[unit.name].cxl
     if cxl is None:

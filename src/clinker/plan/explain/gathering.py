@@ -15,7 +15,7 @@ from clinker.plan.analyses.joins import Step
 from clinker.plan.analyses.ordering import Ordering, key_text, sort_keys
 from clinker.plan.analyses.ordering import Step as OrderStep
 from clinker.plan.compile import Plan
-from clinker.plan.explain.expressions import cxl_facts, shown
+from clinker.plan.explain.expressions import describe_cxl, shown
 from clinker.plan.explain.facts import (
     BranchFacts,
     BufferedWindow,
@@ -37,8 +37,8 @@ from clinker.plan.explain.facts import (
 )
 from clinker.plan.explain.handoffs import hand_offs
 from clinker.plan.explain.operators import Operator, operator
-from clinker.plan.explain.storage import storage_facts
-from clinker.plan.explain.volumes import Volume, discovered, volumes
+from clinker.plan.explain.storage import describe_storage
+from clinker.plan.explain.volumes import Volume, discover_all, estimate_volumes
 from clinker.plan.files.paths import display_name, known_values, pipeline_hash, render, split_name
 from clinker.plan.nodes import Planned, Shape
 
@@ -52,8 +52,8 @@ _ARBITRATION = {
 def gather_facts(plan: Plan, now: datetime, sql: Mapping[str, NodeSql]) -> Facts:
     """The facts about a plan. Files are looked at from outside, none is opened."""
     operators = {unit.name: operator(plan, unit) for unit in plan.graph}
-    files = discovered(plan, now)
-    estimates = volumes(plan, operators, files)
+    files = discover_all(plan, now)
+    estimates = estimate_volumes(plan, operators, files)
     labels = {unit.name: label(unit.kind, unit.name, operators[unit.name]) for unit in plan.graph}
     base_dir = plan.options.base_dir
     return Facts(
@@ -74,7 +74,7 @@ def gather_facts(plan: Plan, now: datetime, sql: Mapping[str, NodeSql]) -> Facts
         time_windows=tuple(_time_windows(plan)),
         retraction=_retraction(plan),
         memory=_memory(plan),
-        storage=storage_facts(plan, operators, estimates, labels, files),
+        storage=describe_storage(plan, operators, estimates, labels, files),
     )
 
 
@@ -110,7 +110,7 @@ def _nodes(
             hand_offs=tuple(out for out in passed_on if out.producer == unit.name),
             volume=estimates[unit.name],
             required=plan.required.get(unit.name),
-            cxl=cxl_facts(plan, unit),
+            cxl=describe_cxl(plan, unit),
             sql=sql.get(unit.name),
             aggregate=plan.orders.strategies.get(unit.name),
         )

@@ -91,7 +91,7 @@ class StorageFacts:
         return Headroom(self.disk_cap, self.total_known)
 
 
-def storage_facts(
+def describe_storage(
     plan: Plan,
     operators: Mapping[str, Operator],
     estimates: Mapping[str, Volume],

@@ -24,7 +24,7 @@ class Volume:
     """The most that it or a node that depends on it alone gives back."""
 
 
-def discovered(plan: Plan, now: datetime) -> dict[str, Discovery]:
+def discover_all(plan: Plan, now: datetime) -> dict[str, Discovery]:
     """The files of every source that reads files; none is opened."""
     return {
         node.name: discover(node.node.config, plan.options, now)
@@ -33,7 +33,7 @@ def discovered(plan: Plan, now: datetime) -> dict[str, Discovery]:
     }
 
 
-def volumes(
+def estimate_volumes(
     plan: Plan, operators: Mapping[str, Operator], files: Mapping[str, Discovery]
 ) -> dict[str, Volume]:
     peaks: dict[str, int | None] = {}

@@ -47,7 +47,7 @@ class DeadLetters:
         return (path for path in paths if path is not None)
 
 
-def dead_letters(pipeline: Pipeline, graph: Graph, base_dir: Path) -> DeadLetters:
+def plan_dead_letters(pipeline: Pipeline, graph: Graph, base_dir: Path) -> DeadLetters:
     common = pipeline.error_handling.dlq
     paths: dict[str, Path | None] = {}
     limits: dict[str, Limit] = {}

@@ -420,7 +420,7 @@ def _is_same(a: Path, b: Path) -> bool:
         return False
 
 
-def destinations(
+def list_destinations(
     pipeline: Pipeline,
     graph: Graph,
     options: Options,

@@ -12,7 +12,7 @@ FILE = "clinker.toml"
 _ADMINISTRATOR = 0
 
 
-def located(options: Options) -> Options:
+def locate_workspace(options: Options) -> Options:
     """The options with directories that hold wherever they are used, and with the workspace.
 
     Workers of a cluster have working directories of their own.

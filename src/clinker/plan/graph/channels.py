@@ -23,7 +23,7 @@ Block = Literal["config", "resources"]
 _LAYERS = {"default": Origin.CHANNEL_DEFAULT, "fixed": Origin.CHANNEL_FIXED}
 
 
-def chosen_channel(options: Options) -> tuple[Channel | None, list[Diagnostic]]:
+def choose_channel(options: Options) -> tuple[Channel | None, list[Diagnostic]]:
     """The channel of a run, if there is one and it can be read."""
     if options.channel is None:
         return None, []
@@ -148,7 +148,7 @@ def _near(key: str, known: list[str]) -> str:
 # Variables
 
 
-def overlaid(
+def lay_over(
     registry: Registry, channel: Channel, graph: Graph
 ) -> tuple[Registry, list[Diagnostic]]:
     """The variables as a channel changes and adds to them."""

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import field
 from pathlib import Path
 
 from clinker.config import Composition, Loaded, load_composition
 from clinker.diagnostics.suggest import did_you_mean
+from clinker.frozen import frozen
 from clinker.plan.files.paths import (
     Violation,
     is_directory,
@@ -30,7 +31,7 @@ class UnsafePath(Exception):
         self.violation = violation
 
 
-@dataclass
+@frozen(eq=False)
 class Files:
     """The composition files of a workspace, each read once."""
 

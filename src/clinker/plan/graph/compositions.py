@@ -27,7 +27,7 @@ from clinker.plan.files.paths import CODE as UNSAFE
 from clinker.plan.graph.channels import CallSite, channel_layers
 from clinker.plan.graph.composition_files import Files, UnsafePath
 from clinker.plan.graph.graph import CallScope
-from clinker.plan.graph.parameters import Layer, Origin, Parameters, Provenance, layered
+from clinker.plan.graph.parameters import Layer, Origin, Parameters, Provenance, put_in_order
 from clinker.plan.options import Options
 from clinker.plan.variables import SCOPES
 
@@ -227,7 +227,9 @@ class _Expander:
     ) -> dict[str, object]:
         values: dict[str, object] = {}
         for name, parameter in signature.config_schema.items():
-            provenance = layered([*_written(node, name, parameter), *self._overlay(name, site)])
+            provenance = put_in_order(
+                [*_written(node, name, parameter), *self._overlay(name, site)]
+            )
             self.parameters.setdefault(site.name, {})[name] = provenance
             label = Label(signature.key_at("config_schema", name), "the parameter")
             misfits = [

@@ -49,7 +49,7 @@ class Provenance:
         return self.winner.value if self.winner else None
 
 
-def layered(layers: list[Layer]) -> Provenance:
+def put_in_order(layers: list[Layer]) -> Provenance:
     return Provenance(tuple(sorted(layers, key=lambda layer: -layer.origin)))
 
 

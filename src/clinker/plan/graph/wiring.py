@@ -6,7 +6,7 @@ References are followed through the ports of compositions, so that the graph joi
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 
 from clinker.config.nodes import CompositionNode, PipelineNode
 from clinker.config.reference import Ref
@@ -50,7 +50,7 @@ class _Target:
     through: tuple[Crossing, ...] = ()
 
 
-@dataclass
+@frozen(eq=False)
 class _Wiring:
     unread: frozenset[str]
     units: dict[str, Unit] = field(default_factory=dict)
@@ -69,13 +69,13 @@ class _Wiring:
             self._open(place.inner[name])
 
     def _connect(self, place: Place) -> None:
-        self.problems += check_names(place)
+        self.problems.extend(check_names(place))
         for node in place.body.nodes:
             if place.nodes[node.name] is not node:
                 continue
             edges = tuple(self._edges(place, node))
             if isinstance(node, CompositionNode):
-                self.problems += check_handed_on(place, node)
+                self.problems.extend(check_handed_on(place, node))
                 if node.name in place.inner:
                     self._connect_call(place, place.inner[node.name])
             else:

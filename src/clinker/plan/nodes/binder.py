@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 
 from clinker.cxl.check import typed
 from clinker.cxl.check.modules import ModuleLibrary
@@ -33,7 +33,7 @@ class Attempt:
     meta: Mapping[str, Type]
 
 
-@dataclass
+@frozen(eq=False)
 class Binder:
     """The nodes bound so far, and all that CXL may name."""
 

@@ -35,7 +35,7 @@ class PlannedRoute(PlannedNode[RouteNode]):
     def ask_inputs(
         self, wanted: Wanted, inputs: Sequence[PlannedNode[NodeBase]], window: Window | None
     ) -> Iterator[Wanted]:
-        yield wanted.and_read_by(self.conditions.values())
+        yield wanted.plus_read_by(self.conditions.values())
 
 
 def bind_route(binder: Binder, unit: Unit, node: RouteNode) -> PlannedRoute:

@@ -51,7 +51,7 @@ class PlannedState(PlannedNode[StateNode]):
     def ask_inputs(
         self, wanted: Wanted, inputs: Sequence[PlannedNode[NodeBase]], window: Window | None
     ) -> Iterator[Wanted]:
-        yield wanted.and_read_by(self.assignments.values())
+        yield wanted.plus_read_by(self.assignments.values())
 
 
 def bind_state(binder: Binder, unit: Unit, node: StateNode) -> PlannedState:
