@@ -161,7 +161,9 @@ class SourceConfig(Model):
         yield from self._check_layout()
         yield from self._check_envelope()
         if self.has("array_paths") and not self.format.unfolds_arrays:
-            yield self._without_effect("array_paths", _named(lambda format: format.unfolds_arrays))
+            yield self._without_effect(
+                "array_paths", _find_formats(lambda format: format.unfolds_arrays)
+            )
 
     def _check_matchers(self) -> Iterator[Diagnostic]:
         given = [m for m in MATCHERS if getattr(self, m) is not None]
@@ -195,12 +197,12 @@ class SourceConfig(Model):
                 help=f"remove '{matcher}', or remove 'transport' to read files",
             )
         if not self.format.comes_over_rest:
-            usable = _named(lambda format: format.comes_over_rest)
+            usable = _find_formats(lambda format: format.comes_over_rest)
             yield self.problem(
                 "E220",
                 f"a REST source cannot read {self.type}",
                 "type",
-                help=f"use {_listed(usable, 'or')}",
+                help=f"use {_list_names(usable, 'or')}",
             )
 
     def _check_sizes(self) -> Iterator[Diagnostic]:
@@ -239,7 +241,7 @@ class SourceConfig(Model):
             return
         allowed = self.format.extract_rule
         if allowed is None:
-            with_rule = _named(lambda format: format.extract_rule is not None)
+            with_rule = _find_formats(lambda format: format.extract_rule is not None)
             with_rule.sort(key=lambda name: _EXTRACTS.index(format_named(name).extract_rule or ""))
             yield self._without_effect("envelope", with_rule)
             return
@@ -269,19 +271,19 @@ class SourceConfig(Model):
             f"'{key}' has no effect on a {self.type} source",
             key,
             key=True,
-            help=f"it is for {_listed(formats, 'and')} sources; remove it",
+            help=f"it is for {_list_names(formats, 'and')} sources; remove it",
             warning=True,
         )
 
 
-def _named(has_trait: Callable[[FormatOptions], bool]) -> list[str]:
+def _find_formats(has_trait: Callable[[FormatOptions], bool]) -> list[str]:
     """The names of all formats that have a trait."""
     return [name for name in FORMATS if has_trait(format_named(name))]
 
 
-def _listed(names: list[str], last: str) -> str:
+def _list_names(names: list[str], last: str) -> str:
     *others, final = names
-    return f"{', '.join(others)} {last} {final}"
+    return f"{', '.join(others)} {last} {final}" if others else final
 
 
 @cache
