@@ -109,33 +109,33 @@ def _compile(expr: typed.Expr) -> Evaluate:
         case typed.Literal(value=value):
             return lambda frame: value
         case typed.Field():
-            return _field(expr)
+            return _compile_field(expr)
         case typed.Local(symbol=symbol):
-            return _local(symbol)
+            return _compile_local(symbol)
         case typed.System():
-            return _system(expr)
+            return _compile_system(expr)
         case typed.Now():
             return lambda frame: frame.surroundings.clock()
         case typed.Unary():
-            return _unary(expr)
+            return _compile_unary(expr)
         case typed.Binary(op=BinaryOp.COALESCE):
-            return _coalesce(expr)
+            return _compile_coalesce(expr)
         case typed.Binary():
-            return _binary(expr)
+            return _compile_binary(expr)
         case typed.Logic():
-            return _logic(expr)
+            return _compile_logic(expr)
         case typed.Promote():
-            return _promote(expr)
+            return _compile_promote(expr)
         case typed.If():
-            return _conditional(expr)
+            return _compile_conditional(expr)
         case typed.Match():
-            return _match(expr)
+            return _compile_match(expr)
         case typed.Index():
-            return _index(expr)
+            return _compile_index(expr)
         case typed.Call():
-            return _call(expr)
+            return _compile_call(expr)
         case typed.Inline():
-            return _inline(expr)
+            return _compile_inline(expr)
         case typed.ArrayLiteral(items=items):
             evaluators = [compile_expression(item) for item in items]
             return lambda frame: [evaluate(frame) for evaluate in evaluators]
@@ -157,14 +157,14 @@ def _precomputed(expr: typed.Expr) -> Evaluate:
     return evaluate
 
 
-def _field(expr: typed.Field) -> Evaluate:
+def _compile_field(expr: typed.Field) -> Evaluate:
     name, qualifier = expr.name, expr.qualifier
     if qualifier is None:
         return lambda frame: frame.record.get(name)
     return lambda frame: frame.inputs[qualifier].get(name)
 
 
-def _local(symbol: typed.Symbol) -> Evaluate:
+def _compile_local(symbol: typed.Symbol) -> Evaluate:
     definition = symbol.definition
     if definition is None:
         return lambda frame: frame.locals[symbol]
@@ -181,7 +181,7 @@ def _local(symbol: typed.Symbol) -> Evaluate:
     return evaluate
 
 
-def _system(expr: typed.System) -> Evaluate:
+def _compile_system(expr: typed.System) -> Evaluate:
     if expr.namespace == "meta":
         name = expr.path[0]
         return lambda frame: frame.meta.get(name)
@@ -189,9 +189,9 @@ def _system(expr: typed.System) -> Evaluate:
     return lambda frame: frame.surroundings.system.get(key)
 
 
-def _unary(expr: typed.Unary) -> Evaluate:
+def _compile_unary(expr: typed.Unary) -> Evaluate:
     operand = compile_expression(expr.operand)
-    apply = arithmetic.negate if expr.op is UnaryOp.NEGATE else _not
+    apply = arithmetic.negate if expr.op is UnaryOp.NEGATE else _negate_bool
 
     def evaluate(frame: Frame) -> Value:
         value = operand(frame)
@@ -200,13 +200,13 @@ def _unary(expr: typed.Unary) -> Evaluate:
     return evaluate
 
 
-def _not(value: Value) -> Value:
+def _negate_bool(value: Value) -> Value:
     if isinstance(value, bool):
         return not value
     raise type_mismatch("'not'", "Bool", value)
 
 
-def _binary(expr: typed.Binary) -> Evaluate:
+def _compile_binary(expr: typed.Binary) -> Evaluate:
     left, right = compile_expression(expr.left), compile_expression(expr.right)
     apply = arithmetic.BINARY[expr.op]
 
@@ -217,7 +217,7 @@ def _binary(expr: typed.Binary) -> Evaluate:
     return evaluate
 
 
-def _coalesce(expr: typed.Binary) -> Evaluate:
+def _compile_coalesce(expr: typed.Binary) -> Evaluate:
     left, right = compile_expression(expr.left), compile_expression(expr.right)
 
     def evaluate(frame: Frame) -> Value:
@@ -227,7 +227,7 @@ def _coalesce(expr: typed.Binary) -> Evaluate:
     return evaluate
 
 
-def _logic(expr: typed.Logic) -> Evaluate:
+def _compile_logic(expr: typed.Logic) -> Evaluate:
     operands = [compile_expression(operand) for operand in expr.operands]
     decisive = expr.op is LogicOp.OR
 
@@ -246,7 +246,7 @@ def _logic(expr: typed.Logic) -> Evaluate:
     return evaluate
 
 
-def _promote(expr: typed.Promote) -> Evaluate:
+def _compile_promote(expr: typed.Promote) -> Evaluate:
     operand = compile_expression(expr.operand)
 
     def evaluate(frame: Frame) -> Value:
@@ -258,7 +258,7 @@ def _promote(expr: typed.Promote) -> Evaluate:
     return evaluate
 
 
-def _conditional(expr: typed.If) -> Evaluate:
+def _compile_conditional(expr: typed.If) -> Evaluate:
     condition, then = compile_expression(expr.condition), compile_expression(expr.then)
     otherwise = compile_expression(expr.otherwise) if expr.otherwise else _null
     return lambda frame: then(frame) if condition(frame) is True else otherwise(frame)
@@ -268,7 +268,7 @@ def _null(_: Frame) -> Value:
     return None
 
 
-def _match(expr: typed.Match) -> Evaluate:
+def _compile_match(expr: typed.Match) -> Evaluate:
     subject = compile_expression(expr.subject) if expr.subject else None
     arms = [
         (compile_expression(pattern) if pattern else None, compile_expression(value))
@@ -288,7 +288,7 @@ def _match(expr: typed.Match) -> Evaluate:
     return evaluate
 
 
-def _index(expr: typed.Index) -> Evaluate:
+def _compile_index(expr: typed.Index) -> Evaluate:
     container, index = compile_expression(expr.object), compile_expression(expr.index)
 
     def evaluate(frame: Frame) -> Value:
@@ -305,7 +305,7 @@ def _index(expr: typed.Index) -> Evaluate:
     return evaluate
 
 
-def _inline(expr: typed.Inline) -> Evaluate:
+def _compile_inline(expr: typed.Inline) -> Evaluate:
     bindings = [(symbol, compile_expression(value)) for symbol, value in expr.bindings]
     body = compile_expression(expr.body)
 
@@ -321,10 +321,10 @@ def _inline(expr: typed.Inline) -> Evaluate:
     return evaluate
 
 
-def _call(expr: typed.Call) -> Evaluate:
+def _compile_call(expr: typed.Call) -> Evaluate:
     method = expr.method
-    receiver = _receiver(expr.receiver, method)
-    args = [_call_argument(arg, method, method.param(i)) for i, arg in enumerate(expr.args)]
+    receiver = _compile_receiver(expr.receiver, method)
+    args = [_compile_argument(arg, method, method.param(i)) for i, arg in enumerate(expr.args)]
     params = [method.param(i) for i in range(len(args))]
     function = partial(method.call, names=expr.names) if method.takes_names else method.call
     takes_null = method.takes_null
@@ -347,7 +347,7 @@ def _call(expr: typed.Call) -> Evaluate:
     return _logged(evaluate, expr) if method.name == "debug" else evaluate
 
 
-def _receiver(expr: typed.Expr, method: Method) -> Evaluate:
+def _compile_receiver(expr: typed.Expr, method: Method) -> Evaluate:
     if not method.is_null_elsewhere:
         return _entering(expr, method.receiver, method.iso_text, f"'{method.name}'")
     evaluate = compile_expression(expr)
@@ -373,13 +373,13 @@ def _logged(evaluate: Evaluate, expr: typed.Call) -> Evaluate:
     return traced
 
 
-def _call_argument(arg: typed.Expr, method: Method, param: Param) -> Callable[[Frame], object]:
+def _compile_argument(arg: typed.Expr, method: Method, param: Param) -> Callable[[Frame], object]:
     if isinstance(arg, typed.Closure) and isinstance(param, ClosureParam):
-        return _closure(arg)
+        return _compile_closure(arg)
     return _entering(arg, param.type, param.iso_text, f"'{param.name}' of '{method.name}'")
 
 
-def _closure(expr: typed.Closure) -> Callable[[Frame], object]:
+def _compile_closure(expr: typed.Closure) -> Callable[[Frame], object]:
     body = compile_expression(expr.body)
     it = expr.it
 
@@ -474,7 +474,7 @@ class RowProgram:
     def __init__(self, program: typed.Program, surroundings: Surroundings) -> None:
         self.surroundings = surroundings
         self.fans_out = any(isinstance(s, typed.EmitEach) for s in program.statements)
-        self._steps = [self._step(statement) for statement in program.statements]
+        self._steps = [self._compile_step(statement) for statement in program.statements]
 
     def run(
         self,
@@ -496,26 +496,26 @@ class RowProgram:
             emission.complete.append(Emitted(emission.fields, frame.meta))
         return Outcome(emission.complete, fanned_out=self.fans_out)
 
-    def _step(self, statement: typed.Statement) -> _Step:
+    def _compile_step(self, statement: typed.Statement) -> _Step:
         match statement:
             case typed.Let():
-                let = let_step(statement)
+                let = compile_let(statement)
                 return lambda frame, _: let(frame)
             case typed.Emit(symbol=symbol, value=value):
-                return self._emit(symbol, value)
+                return self._compile_emit(symbol, value)
             case typed.EmitMeta():
-                return self._emit_meta(statement)
+                return self._compile_emit_meta(statement)
             case typed.EmitEach():
-                return self._emit_each(statement)
+                return self._compile_emit_each(statement)
             case typed.Filter(condition=condition):
-                return self._filter(condition)
+                return self._compile_filter(condition)
             case typed.Distinct(keys=keys):
-                return self._distinct(keys)
+                return self._compile_distinct(keys)
             case typed.Trace():
-                return self._trace(statement)
+                return self._compile_trace(statement)
         raise AssertionError(f"no execution for {type(statement).__name__}")
 
-    def _emit(self, symbol: typed.Symbol, value: typed.Expr) -> _Step:
+    def _compile_emit(self, symbol: typed.Symbol, value: typed.Expr) -> _Step:
         evaluate = for_field(symbol.name, compile_expression(value))
 
         def step(frame: Frame, emission: _Emission) -> None:
@@ -525,7 +525,7 @@ class RowProgram:
 
         return step
 
-    def _emit_meta(self, statement: typed.EmitMeta) -> _Step:
+    def _compile_emit_meta(self, statement: typed.EmitMeta) -> _Step:
         evaluate = for_field(statement.name, compile_expression(statement.value))
 
         def step(frame: Frame, _: _Emission) -> None:
@@ -533,9 +533,9 @@ class RowProgram:
 
         return step
 
-    def _emit_each(self, statement: typed.EmitEach) -> _Step:
+    def _compile_emit_each(self, statement: typed.EmitEach) -> _Step:
         source = compile_expression(statement.source)
-        steps = [self._step(inner) for inner in statement.body]
+        steps = [self._compile_step(inner) for inner in statement.body]
         is_leaf = not any(isinstance(inner, typed.EmitEach) for inner in statement.body)
         limit = self.surroundings.max_expansion
 
@@ -562,7 +562,7 @@ class RowProgram:
 
         return step
 
-    def _filter(self, condition: typed.Expr) -> _Step:
+    def _compile_filter(self, condition: typed.Expr) -> _Step:
         evaluate = compile_expression(condition)
 
         def step(frame: Frame, _: _Emission) -> None:
@@ -571,7 +571,7 @@ class RowProgram:
 
         return step
 
-    def _distinct(self, keys: tuple[typed.Expr, ...] | None) -> _Step:
+    def _compile_distinct(self, keys: tuple[typed.Expr, ...] | None) -> _Step:
         seen: set[object] = set()
         evaluators = [compile_expression(key) for key in keys] if keys else None
 
@@ -586,12 +586,12 @@ class RowProgram:
 
         return step
 
-    def _trace(self, statement: typed.Trace) -> _Step:
-        trace = trace_step(statement, self.surroundings)
+    def _compile_trace(self, statement: typed.Trace) -> _Step:
+        trace = compile_trace(statement, self.surroundings)
         return lambda frame, _: trace(frame)
 
 
-def let_step(statement: typed.Let) -> Callable[[Frame], None]:
+def compile_let(statement: typed.Let) -> Callable[[Frame], None]:
     evaluate = compile_expression(statement.value)
 
     def let(frame: Frame) -> None:
@@ -600,7 +600,7 @@ def let_step(statement: typed.Let) -> Callable[[Frame], None]:
     return let
 
 
-def trace_step(statement: typed.Trace, surroundings: Surroundings) -> Callable[[Frame], None]:
+def compile_trace(statement: typed.Trace, surroundings: Surroundings) -> Callable[[Frame], None]:
     guard = compile_expression(statement.guard) if statement.guard else None
     message = compile_expression(statement.message)
 

@@ -15,9 +15,9 @@ from clinker.cxl.run.evaluate import (
     Results,
     Surroundings,
     compile_expression,
+    compile_let,
+    compile_trace,
     for_field,
-    let_step,
-    trace_step,
 )
 from clinker.cxl.values import Value, identity
 from clinker.frozen import frozen
@@ -94,9 +94,9 @@ class GroupProgram:
             condition = compile_expression(statement.condition)
             return lambda frame: condition(frame) is True
         if isinstance(statement, typed.Let):
-            step = let_step(statement)
+            step = compile_let(statement)
         else:
-            step = trace_step(statement, self.surroundings)
+            step = compile_trace(statement, self.surroundings)
 
         def passing(frame: Frame) -> bool:
             step(frame)
