@@ -33,13 +33,12 @@ from clinker.engine.expressions import (
 from clinker.engine.flow import hidden as kinds
 from clinker.engine.flow.flow import POSITION, REJECT, Flow, order_column
 from clinker.engine.flow.frame import Frame, quoted
-from clinker.engine.flow.hidden import Hidden
+from clinker.engine.flow.hidden import MARK, NO_REJECT, Hidden
 from clinker.engine.nodes.transform import transform
 from clinker.engine.rejects.explaining import nan_reason
-from clinker.engine.rejects.mark import MARK, NO_REJECT
 from clinker.engine.rejects.sites import Demand, Reason, reason_of
 from clinker.plan.compile import Plan
-from clinker.plan.nodes.planned import PlannedTransform
+from clinker.plan.nodes import PlannedTransform
 from tests.cxl import typed_programs as tp
 from tests.engine.expressions.running import NamedColumns, fingerprint
 from tests.engine.expressions.test_agreement import drawn

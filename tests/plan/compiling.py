@@ -15,8 +15,8 @@ from clinker.plan.compile import Compiled, compile_pipeline
 from clinker.plan.graph.compositions import Body
 from clinker.plan.graph.graph import CallScope, Graph
 from clinker.plan.graph.wiring import wire
+from clinker.plan.nodes import Planned
 from clinker.plan.nodes.binding import bind
-from clinker.plan.nodes.planned import Planned
 from clinker.plan.options import Options
 from clinker.plan.variables import Registry
 

@@ -12,7 +12,7 @@ import pytest
 
 from clinker.diagnostics import Diagnostic, errors
 from clinker.plan.compile import Plan
-from clinker.plan.nodes.planned import PlannedCombine, PlannedRoute
+from clinker.plan.nodes import PlannedCombine, PlannedRoute
 
 from .cases import PIPELINE, Case, all_cases, bad_cases, compiled, good_cases, name_of, read_case
 

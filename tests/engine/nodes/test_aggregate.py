@@ -15,12 +15,12 @@ from clinker.cxl.run.grouping import GroupProgram
 from clinker.cxl.values import Value
 from clinker.engine.flow.flow import POSITION, order_column
 from clinker.engine.flow.frame import quoted
+from clinker.engine.flow.hidden import MARK, NO_REJECT
 from clinker.engine.nodes.aggregate import aggregate
 from clinker.engine.rejects.aggregate_reasons import group_name
 from clinker.engine.rejects.explaining import nan_reason
-from clinker.engine.rejects.mark import MARK, NO_REJECT
 from clinker.engine.rejects.sites import Demand, Reason, reason_of
-from clinker.plan.nodes.planned import PlannedAggregate
+from clinker.plan.nodes import PlannedAggregate
 from tests.engine.expressions.running import fingerprint
 from tests.engine.flowing import Collected, building, collected, planned, source_flow
 

@@ -19,11 +19,11 @@ from clinker.engine.expressions import TAGGED
 from clinker.engine.expressions.arrow_value import to_values
 from clinker.engine.flow.flow import POSITION, REJECT
 from clinker.engine.flow.frame import quoted
+from clinker.engine.flow.hidden import MARK, NO_REJECT
 from clinker.engine.nodes.analytic_windows import Windowed, windowed
 from clinker.engine.nodes.transform import transform
-from clinker.engine.rejects.mark import MARK, NO_REJECT
 from clinker.engine.rejects.sites import Demand, Reason, reason_of
-from clinker.plan.nodes.planned import PlannedTransform
+from clinker.plan.nodes import PlannedTransform
 from tests.engine.expressions.running import fingerprint
 from tests.engine.flowing import building, collected, planned, source_flow
 

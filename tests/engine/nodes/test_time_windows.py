@@ -14,7 +14,7 @@ from clinker.cxl.values import Value
 from clinker.engine.nodes.aggregate import aggregate
 from clinker.engine.nodes.merge import merge
 from clinker.engine.rejects.sites import Reason
-from clinker.plan.nodes.planned import PlannedAggregate, PlannedMerge
+from clinker.plan.nodes import PlannedAggregate, PlannedMerge
 from tests.engine.flowing import Collected, building, collected, planned, source_flow
 
 EPOCH = dt.datetime(1970, 1, 1)

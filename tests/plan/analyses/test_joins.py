@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from clinker.cxl.check.typed import Expr, Promote
 from clinker.plan.analyses.joins import Comparison, Join, Joins, Strategy, conjuncts, plan_joins
-from clinker.plan.nodes.planned import PlannedCombine
+from clinker.plan.nodes import PlannedCombine
 from tests.plan.compiling import bound, brief, notes
 
 SCHEMA = """\

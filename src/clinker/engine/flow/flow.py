@@ -17,7 +17,7 @@ from clinker.cxl.types import INT, Type
 from clinker.engine.expressions.scope import Scope
 from clinker.engine.flow import hidden as kinds
 from clinker.engine.flow.frame import Frame, SortBy, quoted, selection
-from clinker.engine.flow.hidden import Hidden, HiddenKind
+from clinker.engine.flow.hidden import MARK, NO_REJECT, Hidden, HiddenKind
 from clinker.engine.flow.layers import with_layers
 from clinker.formats.common.read_spec import FILE_SHIFT, MemberTypes
 from clinker.frozen import frozen
@@ -45,6 +45,22 @@ def row_number(position: str) -> str:
 def order_column(key: str) -> Hidden:
     """A column that orders records, together with others."""
     return Hidden(kinds.ORDER, key, INT)
+
+
+@frozen(eq=False)
+class Event:
+    """What ends the way of some records: they are rejected, or dropped."""
+
+    test: str
+    """Where a record fails and is rejected; or, if it may be dropped, where it is not."""
+    reject: str | None
+    """The mark of records that are rejected; None if they are dropped."""
+
+    @property
+    def happens(self) -> str:
+        """SQL for whether it befalls a record; a test that gives null does not hold."""
+        holds = f"({self.test}) <=> TRUE"
+        return holds if self.reject else f"NOT ({holds})"
 
 
 @frozen(eq=False, kw_only=True)
@@ -79,8 +95,8 @@ class Flow:
     """Names for what is computed of the frame's columns."""
     values: Mapping[str, str] = field(default_factory=dict)
     """The SQL of columns that are not simply those of the frame."""
-    keeps: str | None = None
-    """Which records of the frame are in the flow; None if all are."""
+    events: tuple[Event, ...] = ()
+    """What befalls records on the way from the frame; only the first that does counts."""
     filters: int = 0
     """How often records were dropped on the way to the frame."""
 
@@ -128,11 +144,43 @@ class Flow:
 
     def text(self, name: str) -> str:
         """SQL for a column, to be used once."""
-        return self.scope.named(self.values.get(name, quoted(name)))
+        return self.scope.named(self._definition(name))
 
     def value(self, name: str) -> str:
         """SQL for a column that costs nothing to repeat."""
-        return self.scope.bind(self.values.get(name, quoted(name)))
+        return self.scope.bind(self._definition(name))
+
+    def _definition(self, name: str) -> str:
+        return self._mark() if name == REJECT else self.values.get(name, quoted(name))
+
+    def _mark(self) -> str:
+        """SQL for the mark of rejected records, all events considered."""
+        before = self.values.get(REJECT, quoted(REJECT))
+        rejects = [event for event in self.events if event.reject]
+        if not rejects:
+            return before
+        if len(self.events) == 1:
+            (event,) = rejects
+            mark = f"if({event.happens}, {event.reject}, {NO_REJECT})"
+        else:
+            cases = (
+                f"WHEN {number} THEN {event.reject}"
+                for number, event in enumerate(self.events, 1)
+                if event.reject
+            )
+            mark = f"CASE {self._fate()} {' '.join(cases)} END"
+        return mark if before == NO_REJECT else f"coalesce({before}, {mark})"
+
+    def _fate(self) -> str:
+        """SQL for the number of the event that a record meets first; 0 if it is dropped, null if
+        it meets none or was rejected before."""
+        cases: list[str] = []
+        before = self.values.get(REJECT, quoted(REJECT))
+        if before != NO_REJECT:
+            cases.append(f"WHEN {self.scope.bind(before)} IS NOT NULL THEN NULL")
+        for number, event in enumerate(self.events, 1):
+            cases.append(f"WHEN {event.happens} THEN {number if event.reject else 0}")
+        return self.scope.bind(f"CASE {' '.join(cases)} END")
 
     @property
     def is_kept(self) -> str:
@@ -157,12 +205,15 @@ class Flow:
 
     def where(self, test: str) -> Flow:
         """The records for which a test holds, and all that are rejected."""
-        test = self.unless_rejected(test)
-        if self.keeps is None:
-            return replace(self, keeps=test)
-        if self.filters < _MOST_FILTERS and self._with(test) is not self.frame:
-            return replace(self._filtered(), keeps=test)
-        return replace(self, keeps=f"{self.keeps} AND {test}")
+        flow = self
+        if self._drops and self.filters < _MOST_FILTERS and self._with(test) is not self.frame:
+            flow = self._filtered()
+        return replace(flow, events=(*flow.events, Event(test, None)))
+
+    def rejecting(self, fails: str, reject: str) -> Flow:
+        """The flow in which records that fail are rejected, unless they were before."""
+        flow = self if self.has_rejects else self.with_hidden([(MARK, NO_REJECT)])
+        return replace(flow, events=(*flow.events, Event(fails, reject)))
 
     def with_hidden(self, columns: Iterable[tuple[Hidden, str]]) -> Flow:
         """The flow with more hidden columns, or others in place of those it has."""
@@ -190,6 +241,8 @@ class Flow:
             flow,
             frame=frame,
             hidden={name: each for name, each in flow.hidden.items() if name not in dropped},
+            values={name: text for name, text in flow.values.items() if name not in dropped},
+            events=(),
             order=flow.kept_order,
             aside=(),
         )
@@ -209,11 +262,11 @@ class Flow:
 
     def standing_on(self, frame: Frame) -> Flow:
         """The flow on a frame that has all its columns."""
-        return replace(self, frame=frame, scope=Scope(), values={}, keeps=None, filters=0)
+        return replace(self, frame=frame, scope=Scope(), values={}, events=(), filters=0)
 
     def built(self) -> Flow:
         """The same flow, of which nothing is left to compute."""
-        if not self.values and self.keeps is None:
+        if not self.values and not self.events:
             return self
         names = dict.fromkeys((*self.names, *self.apart))
         return self.standing_on(self.selected({name: self.text(name) for name in names}))
@@ -239,14 +292,23 @@ class Flow:
 
     def _filtered(self) -> Flow:
         """The flow without the records that wait to be dropped."""
-        if self.keeps is None:
+        if not self._drops:
             return self
-        frame = self._with(self.keeps)
-        if self.has_rejects and REJECT in self.values:
-            frame = _filtered_in_place(frame, self.keeps)
+        flow = self
+        if any(event.reject for event in self.events):
+            test = f"ifnull({self._fate()}, 1) > 0"
+            flow = self.with_values({REJECT: self._mark()})
         else:
-            frame = frame.where(self.keeps)
-        return replace(self, frame=frame, keeps=None, filters=self.filters + 1)
+            test = " AND ".join(f"({event.test})" for event in self.events)
+            test = replace(self, events=()).unless_rejected(f"({test})")
+        frame = self._with(test)
+        # Of columns that are there the engine knows best when to ask.
+        frame = _filtered_in_place(frame, test) if REJECT in flow.values else frame.where(test)
+        return replace(flow, frame=frame, events=(), filters=self.filters + 1)
+
+    @property
+    def _drops(self) -> bool:
+        return any(event.reject is None for event in self.events)
 
     def _with(self, *texts: str) -> Frame:
         return with_layers(self.frame, self.scope.layers(*texts))

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, TypeAlias
 
 import pyarrow as pa
 
-from clinker.cxl.types import BOOL, INT, MAP, STRING, Type
+from clinker.cxl.types import BOOL, INT, MAP, STRING, Kind, Type
 from clinker.engine.expressions import representation
 from clinker.engine.flow.frame import quoted
 from clinker.formats.common.read_spec import POSITION as POSITION_NAME
@@ -178,6 +178,10 @@ BRANCH = HiddenKind(name="$branch:", in_groups=InGroups.NONE)
 """Whether a record goes to a branch of the route that it has just passed."""
 
 HIDDEN_KINDS = [SOURCE, POSITION, ORDER, UNDECLARED, META, ORIGIN, FIRST, BRANCH, REJECT]
+
+MARK = Hidden(REJECT, "", Type(Kind.NULL))
+"""The column that tells rejected records from others."""
+NO_REJECT = MARK.null
 
 FIRST_SOURCE = Hidden(FIRST, "source", INT)
 FIRST_POSITION = Hidden(FIRST, "position", INT.nullable())

@@ -31,7 +31,14 @@ from clinker.engine.flow import hidden as kinds
 from clinker.engine.flow.building import Building, recast
 from clinker.engine.flow.flow import IS_REJECTED, POSITION, REJECT, SOURCE, Flow, order_column
 from clinker.engine.flow.frame import Frame, quoted, selection, unquoted
-from clinker.engine.flow.hidden import FIRST_POSITION, FIRST_SOURCE, IS_MERGED, Hidden, InGroups
+from clinker.engine.flow.hidden import (
+    FIRST_POSITION,
+    FIRST_SOURCE,
+    IS_MERGED,
+    MARK,
+    Hidden,
+    InGroups,
+)
 from clinker.engine.flow.identity import identity_sql
 from clinker.engine.flow.layers import with_layers
 from clinker.engine.nodes.partials import Partials, wrong_kind
@@ -49,7 +56,6 @@ from clinker.engine.rejects.aggregate_reasons import (
     record_explainer,
 )
 from clinker.engine.rejects.mark import (
-    MARK,
     demand_sql,
     mark,
     nan_sql,

@@ -20,7 +20,8 @@ from clinker.engine.flow import hidden as kinds
 from clinker.engine.flow.building import Building
 from clinker.engine.flow.flow import REJECT, SOURCE, Flow
 from clinker.engine.flow.frame import quoted, selection
-from clinker.engine.rejects.mark import MARK, mark, origin_sql, reject_sql
+from clinker.engine.flow.hidden import MARK
+from clinker.engine.rejects.mark import mark, origin_sql, reject_sql
 from clinker.formats.common.rejecting import Rejection
 from clinker.plan.graph.graph import Unit
 

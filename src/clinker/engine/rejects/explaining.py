@@ -19,8 +19,8 @@ from clinker.cxl.run.evaluate import (
 from clinker.cxl.values import Value, text_of
 from clinker.engine.rejects.sites import Explain, Reason, reason_of
 from clinker.frozen import frozen
+from clinker.plan.nodes import Check
 from clinker.plan.nodes.checks import CHECKED_VALUE
-from clinker.plan.nodes.planned import Check
 
 
 @frozen(eq=False)

@@ -17,7 +17,7 @@ from clinker.engine.flow import hidden as kinds
 from clinker.engine.flow.building import Building
 from clinker.engine.flow.flow import IS_REJECTED, POSITION, REJECT, SOURCE, Flow, order_column
 from clinker.engine.flow.frame import Frame, quoted
-from clinker.engine.flow.hidden import Hidden
+from clinker.engine.flow.hidden import MARK, NO_REJECT
 from clinker.engine.rejects.explaining import Reads
 from clinker.engine.rejects.payload import payload_sql
 from clinker.engine.rejects.sites import Demand, Explain
@@ -26,8 +26,6 @@ from clinker.formats.common.read_spec import REJECT_TYPE
 from clinker.plan.graph.graph import Unit
 
 NO_ORIGIN = "CAST(NULL AS STRING)"
-MARK = Hidden(kinds.REJECT, "", Type(Kind.NULL))
-NO_REJECT = MARK.null
 _NUMBER = "$number"
 
 Read = typed.Field | typed.System
@@ -35,11 +33,7 @@ Read = typed.Field | typed.System
 
 def mark(flow: Flow, fails: str | None, reject: str) -> Flow:
     """The flow in which records that fail are rejected; a record is rejected only once."""
-    if fails is None:
-        return flow
-    new = f"if(({fails}) <=> TRUE, {reject}, {NO_REJECT})"
-    text = f"coalesce({flow.value(REJECT)}, {new})" if flow.has_rejects else new
-    return flow.with_hidden([(MARK, text)])
+    return flow if fails is None else flow.rejecting(fails, reject)
 
 
 def reject_sql(site: int, inputs: str, origin: str = NO_ORIGIN) -> str:

@@ -20,14 +20,14 @@ from clinker.frozen import frozen
 from clinker.plan.analyses.windows import window_calls
 from clinker.plan.compile import Plan
 from clinker.plan.explain.facts import NodeSql
-from clinker.plan.nodes.checks import CHECKED_VALUE
-from clinker.plan.nodes.planned import (
+from clinker.plan.nodes import (
     Planned,
     PlannedAggregate,
     PlannedCombine,
     PlannedRoute,
     PlannedTransform,
 )
+from clinker.plan.nodes.checks import CHECKED_VALUE
 
 
 def native_sql(plan: Plan) -> dict[str, NodeSql]:

@@ -36,8 +36,8 @@ from clinker.engine.run.observer import Observer
 from clinker.engine.run.tracing import ProgramMessages, needs_interpreter, program_messages
 from clinker.engine.session.session import Session
 from clinker.frozen import frozen
+from clinker.plan.nodes import PlannedTransform
 from clinker.plan.nodes.checks import CHECKED_VALUE
-from clinker.plan.nodes.planned import PlannedTransform
 
 _TEXT, _SHOWN, _FIELD = "$text", "$shown", "$field:"
 _SOURCE, _POSITION = "$of_source", "$at_position"

@@ -74,7 +74,7 @@ from clinker.plan.analyses.reach import reached
 from clinker.plan.compile import Plan
 from clinker.plan.files.paths import with_parents
 from clinker.plan.graph.graph import Unit
-from clinker.plan.nodes.planned import PlannedOutput
+from clinker.plan.nodes import PlannedOutput
 
 _TINY_INPUT = 256 * 2**10
 """As many bytes may become any number of records."""

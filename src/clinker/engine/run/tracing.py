@@ -24,7 +24,7 @@ from clinker.engine.rejects.mark import inputs_array_sql, read_expressions, read
 from clinker.engine.run.observer import Observer
 from clinker.engine.session.session import Session
 from clinker.frozen import frozen
-from clinker.plan.nodes.planned import PlannedTransform
+from clinker.plan.nodes import PlannedTransform
 
 _READ, _ROW, _FILE = "$read", "$row", "$file"
 

@@ -24,7 +24,7 @@ from clinker.plan.files.paths import (
     violation,
 )
 from clinker.plan.graph.graph import Unit
-from clinker.plan.nodes.planned import PlannedAggregate, PlannedSource
+from clinker.plan.nodes import PlannedAggregate, PlannedSource
 
 _PER_FILE = ("source_file", "source_path")
 _NO_FILE = "merged"
