@@ -26,7 +26,7 @@ _NO_VALUE = Operand("NULL", NULL, is_literal=True)
 
 def compile_call(compiler: Compiler, expr: typed.Call) -> Sql:
     method = expr.method
-    if method.sql is None:
+    if method.sql is None and method.name not in compiler.overrides:
         raise NotNative
     target = representation(expr.type)
     operands = [_Entering.receiver(compiler, expr)]
@@ -248,7 +248,7 @@ class Call:
         return self._compiler.scope.bind(self._rename(text))
 
     def write(self) -> Sql:
-        form = self._method.sql
+        form = self._compiler.overrides.get(self._method.name, self._method.sql)
         match form:
             case None:
                 raise NotNative

@@ -9,7 +9,7 @@ from typing import Protocol
 from clinker.cxl.check import typed
 from clinker.cxl.check.members import PLAIN_KEY, member_of
 from clinker.cxl.run.tagged import encode
-from clinker.cxl.sql.operand import NotNative, Operand, Sql
+from clinker.cxl.sql.operand import NotNative, Operand, Sql, SqlForm
 from clinker.cxl.sql.text import text_literal
 from clinker.cxl.syntax.ast import EQUALITY_OPS, BinaryOp, LogicOp, UnaryOp
 from clinker.cxl.types import BOOL, DATETIME, Kind, Type
@@ -41,8 +41,15 @@ class Inputs(Protocol):
 class Compiler:
     """Compiles expressions over one record. Columns they share are named in `scope`."""
 
-    def __init__(self, inputs: Inputs, scope: Scope | None = None) -> None:
+    def __init__(
+        self,
+        inputs: Inputs,
+        scope: Scope | None = None,
+        overrides: Mapping[str, SqlForm] | None = None,
+    ) -> None:
         self.inputs = inputs
+        self.overrides = overrides or {}
+        """How the engine spells methods that others spell as they are declared, by name."""
         self.scope = scope or Scope()
         self.symbols: dict[typed.Symbol, str] = {}
         """The values of symbols that are known, each in the form of its type."""

@@ -11,6 +11,7 @@ from clinker.config.nodes import TransformNode
 from clinker.cxl.check import typed
 from clinker.cxl.failure import Category
 from clinker.cxl.run.evaluate import DEFAULT_MAX_EXPANSION, Surroundings
+from clinker.cxl.sql.operand import SqlForm
 from clinker.cxl.types import ANY, STRING, Type
 from clinker.engine.expressions import Compiler, Scope, convert, literal, representation
 from clinker.engine.flow.flow import Flow
@@ -38,6 +39,8 @@ class Building:
     """With what care the flows are to be built."""
     messages: list[RecordMessages | ProgramMessages] = field(default_factory=list)
     """What is to be said about single records."""
+    overrides: Mapping[str, SqlForm] = field(default_factory=dict)
+    """The methods that the engine spells in its own way."""
 
     def compiler(
         self,
@@ -49,7 +52,8 @@ class Building:
 
         Names in `renamed` stand for other fields.
         """
-        return Compiler(FlowInputs(flow, unit, self.system, renamed or {}), flow.scope)
+        inputs = FlowInputs(flow, unit, self.system, renamed or {})
+        return Compiler(inputs, flow.scope, self.overrides)
 
     def surroundings(self, unit: Unit, expressions: Iterable[typed.Expr]) -> Surroundings:
         """What the interpreter needs to run these expressions on a record again."""

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from typing import assert_never
 
+from clinker.config.nodes import OutputNode
 from clinker.engine.flow.building import Building, as_declared
 from clinker.engine.flow.flow import Flow
 from clinker.engine.nodes.aggregate import aggregate
@@ -26,6 +28,7 @@ from clinker.plan.nodes import (
     PlannedOutput,
     PlannedRoute,
     PlannedSource,
+    PlannedState,
     PlannedTransform,
 )
 
@@ -38,7 +41,7 @@ class Flows:
         self._inputs = {source.name: source for source in inputs}
         self._flows: dict[str, Flow] = {}
         graph = building.plan.graph
-        outputs = [unit.name for unit in graph if unit.kind == "output"]
+        outputs = [unit.name for unit, _ in graph.of(OutputNode)]
         looked_up = [w.root for w in building.plan.windows.values() if w.lookup is not None]
         ends = [*outputs, *looked_up]
         self._live = {name for end in ends for name in (end, *graph.ancestors(end))}
@@ -95,9 +98,13 @@ class Flows:
             case PlannedCombine():
                 by_label = {e.label: flow for e, flow in zip(unit.inputs, flows, strict=True)}
                 return combine(self._building, planned, by_label)
-        raise RunError(
-            f"running a {unit.kind} node is not supported yet: '{unit.name}'", Exit.CONFIGURATION
-        )
+            case PlannedState():
+                raise RunError(
+                    f"running a state node is not supported yet: '{unit.name}'", Exit.CONFIGURATION
+                )
+            case PlannedOutput():
+                raise AssertionError(f"nothing reads from the output '{unit.name}'")
+        assert_never(planned)
 
     def _transformed(self, planned: PlannedTransform, flow: Flow) -> Flow:
         window = self._building.plan.windows.get(planned.unit.name)

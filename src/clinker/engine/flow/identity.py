@@ -34,16 +34,16 @@ def identity_sql(scope: Scope, text: str, type_: Type) -> str:
     value = scope.bind(text)
     cases: list[str] = []
     if type_.maybe(_NESTED):
-        cases.append(f"when left({value}, 1) in ('[', '{{') then {_nested_identity(value)}")
+        cases.append(f"WHEN left({value}, 1) IN ('[', '{{') THEN {_nested_identity(value)}")
     if type_.maybe(Kind.FLOAT):
         is_float = is_of_kind(value, Kind.FLOAT, type_)
-        number = scope.bind(f"try_cast(if({is_float}, {number_sql(value)}, null) as double)")
-        is_whole = f"{number} = rint({number}) and abs({number}) < {_ABOVE_INTS}"
-        whole = f"cast(cast({number} as bigint) as string)"
+        number = scope.bind(f"TRY_CAST(if({is_float}, {number_sql(value)}, NULL) AS DOUBLE)")
+        is_whole = f"{number} = rint({number}) AND abs({number}) < {_ABOVE_INTS}"
+        whole = f"CAST(CAST({number} AS BIGINT) AS STRING)"
         cases.append(
-            f"when {number} is not null then if({is_whole}, {whole}, cast({number} as string))"
+            f"WHEN {number} IS NOT NULL THEN if({is_whole}, {whole}, CAST({number} AS STRING))"
         )
-    return f"case {' '.join(cases)} else {value} end"
+    return f"CASE {' '.join(cases)} ELSE {value} END"
 
 
 def _nested_identity(text: str) -> str:
@@ -64,21 +64,21 @@ def order_sql(text: str, type_: Type) -> list[str]:
         return [text]
     families: list[tuple[str, list[str]]] = []
     if type_.maybe(_NUMBERS):
-        is_number = f"{text} rlike '^[-#0-9IN]'"
-        double = f"try_cast(if({is_number}, {number_sql(text)}, null) as double)"
+        is_number = f"{text} RLIKE '^[-#0-9IN]'"
+        double = f"TRY_CAST(if({is_number}, {number_sql(text)}, NULL) AS DOUBLE)"
         # Ints that are one as Floats are told apart; digits that no Int has are not.
-        digits = f"if(startswith({text}, '#'), cast({double} as string), {text})"
-        exact = f"try_cast(if({is_number}, {digits}, null) as decimal(38, 0))"
+        digits = f"if(startswith({text}, '#'), CAST({double} AS STRING), {text})"
+        exact = f"TRY_CAST(if({is_number}, {digits}, NULL) AS DECIMAL(38, 0))"
         families.append((is_number, [double, exact]))
     if type_.maybe(_MOMENTS):
         is_moment = f"startswith({text}, '@')"
-        moment = f"try_cast(if({is_moment}, substr({text}, 2), null) as timestamp_ntz)"
+        moment = f"TRY_CAST(if({is_moment}, substr({text}, 2), NULL) AS TIMESTAMP_NTZ)"
         families.append((is_moment, [moment]))
     if not type_.only(_NUMBERS | _MOMENTS):
-        known = " or ".join(test for test, _ in families)
-        families.append((f"{text} is not null", [f"if({known}, null, {text})" if known else text]))
+        known = " OR ".join(test for test, _ in families)
+        families.append((f"{text} IS NOT NULL", [f"if({known}, NULL, {text})" if known else text]))
     parts = [part for _, parts in families for part in parts]
     if len(families) == 1:
         return parts
-    tests = " ".join(f"when {test} then {rank}" for rank, (test, _) in enumerate(families))
-    return [f"case {tests} end", *parts]
+    tests = " ".join(f"WHEN {test} THEN {rank}" for rank, (test, _) in enumerate(families))
+    return [f"CASE {tests} END", *parts]

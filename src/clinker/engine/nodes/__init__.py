@@ -1,1 +1,12 @@
-"""What each kind of node does to flows."""
+"""What each kind of node does to flows: one module per kind, and what some of them are made of.
+
+source, transform, route, merge, aggregate, combine, output     the kinds
+checking            what may leave a transform
+joins               the records of a combine's inputs brought together
+partials            what aggregates are made of
+analytic_windows    window functions of transforms
+time_windows        the windows of aggregates over event time
+interleave          the drawing of a seeded merge
+
+`flow.flows` has the table of kinds.
+"""

@@ -181,7 +181,8 @@ class _Aggregation:
 
     def _groups(self, records: Flow) -> Flow:
         shown: dict[str, str] = {}
-        compiler = Compiler(_GroupInputs(self.unit, self.building.system, self.flow, shown))
+        inputs = _GroupInputs(self.unit, self.building.system, self.flow, shown)
+        compiler = Compiler(inputs, overrides=self.building.overrides)
         order = selection(records.kept_order)
         is_wide = Demand.WIDE_SUMS in self.building.demands
         partials = Partials(Scope(), compiler.scope, order, is_wide=is_wide)

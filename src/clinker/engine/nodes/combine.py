@@ -96,7 +96,7 @@ def _with_body(
     assert program is not None
     flow = joined.flow
     plain = building.compiler(planned.unit, flow)
-    compiler = Compiler(JoinedInputs(flow, inputs, plain), plain.scope)
+    compiler = Compiler(JoinedInputs(flow, inputs, plain), plain.scope, plain.overrides)
     row = compile_row_program(program, compiler)
     (step,) = row.steps
     columns = {

@@ -147,7 +147,7 @@ class _Joining:
 
     def compiler(self, flow: Flow) -> Compiler:
         plain = self.building.compiler(self.planned.unit, flow)
-        return Compiler(JoinedInputs(flow, self.inputs, plain), plain.scope)
+        return Compiler(JoinedInputs(flow, self.inputs, plain), plain.scope, plain.overrides)
 
     # One step
 

@@ -193,7 +193,14 @@ class _Run:
         self, session: Session, demands: frozenset[Demand]
     ) -> tuple[list[_Prepared], Rejected]:
         system = _system_values(self.plan, self.identity, self.inputs)
-        building = Building(self.plan, system, self.sites, self.observer, demands)
+        building = Building(
+            self.plan,
+            system,
+            self.sites,
+            self.observer,
+            demands,
+            overrides=session.engine.overrides,
+        )
         inputs = self.inputs
         if Demand.WHOLE_RECORDS in demands:
             inputs = tuple(source.whole() for source in inputs)
@@ -365,7 +372,8 @@ def node_frame(plan: Plan, node: str, port: str | None, spark: SparkSession) -> 
     # Nobody will run it again.
     every = frozenset(Demand)
     with adopt(spark, lends_frames=True) as session:
-        building = Building(plan, system, sites, Quiet(), every)
+        overrides = session.engine.overrides
+        building = Building(plan, system, sites, Quiet(), every, overrides=overrides)
         return session.data_frame(_lent_frame(plan, node, port, Flows(building, inputs)))
 
 

@@ -1,4 +1,12 @@
-"""The Spark a pipeline runs on. The only place that knows of JVMs, gateways and contexts."""
+"""The engine a pipeline runs on. The only place that knows of JVMs, gateways and contexts.
+
+session                 a session, and what a run asks of it
+engine                  what engines differ in; another engine is a subclass of `Engine`
+frames, types           descriptions of tables built as DataFrames
+opening                 how a run comes to its session
+classic, jvm, java, …   a JVM of our own; remote: a Spark Connect server
+settings, conf, memory  what users may choose, and what follows from it
+"""
 
 from clinker.engine.session.jvm import Jvm
 from clinker.engine.session.memory import MemorySampler

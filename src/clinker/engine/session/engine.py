@@ -6,7 +6,7 @@ that does some of it in another way.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, TypeVar
 
 from clinker.engine.flow.frame import quoted
@@ -15,13 +15,16 @@ if TYPE_CHECKING:
     import pyarrow as pa
     from pyspark.sql import DataFrame, SparkSession
 
+    from clinker.cxl.sql.operand import SqlForm
+
 T = TypeVar("T")
 
 
 class Engine:
     """The operations of Apache Spark."""
 
-    name = "spark"
+    overrides: Mapping[str, SqlForm] = {}
+    """SQL of built-in methods that differs from what they are declared with, by their names."""
 
     def number(self, frame: DataFrame, name: str) -> DataFrame:
         """The frame with numbers that grow from row to row, computed just here."""
