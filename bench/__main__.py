@@ -11,17 +11,20 @@ import sys
 import tempfile
 import time
 from collections.abc import Callable, Mapping
+from functools import partial
 from importlib.metadata import version
 from pathlib import Path
 from statistics import median
 
 from bench.data import ROWS, make_all
-from bench.workloads import CLEAN, DIRTY, TINY, WARM, Workload
+from bench.workloads import CLEAN, DIRTY, TINY, WARM, Workload, chain
 
 RESULTS = Path(__file__).parent / "RESULTS.md"
 WARM_UPS = 3
 """Runs before those that are measured: the JVM compiles what runs often, bit by bit."""
 SYSTEMS = ("clinker", "PySpark", "DuckDB", "Polars")
+CHAINS = (20, 200)
+"""How many transforms a short and a long chain have."""
 _STOCK = """\
 import sys
 from pathlib import Path
@@ -66,7 +69,8 @@ def main() -> None:
     if chosen:
         found, rejecting = warm(chosen, folder, args.repeat)
         results |= found
-    text = table(results, rejecting, args.rows)
+    planning = chains(args.repeat) if args.only in "long chains" else {}
+    text = table(results, rejecting, planning, args.rows)
     print(text)
     if not args.only:
         RESULTS.write_text(text)
@@ -105,6 +109,21 @@ def cold(workload: Workload, data: Path, repeat: int) -> Times:
             "DuckDB": script(_DUCKDB, "duckdb.csv"),
             "Polars": script(_POLARS, "polars.csv"),
         }
+        return side_by_side(jobs, repeat)
+
+
+def chains(repeat: int) -> Times:
+    """A few records through a short and a long chain of transforms: what planning takes."""
+    print("measuring: long chains", flush=True)
+    with tempfile.TemporaryDirectory() as scratch:
+        work = Path(scratch)
+        (work / "in.csv").write_text("id,amount\n" + "".join(f"{n},{n}.5\n" for n in range(10)))
+        jobs: dict[str, Callable[[], object]] = {}
+        for length in CHAINS:
+            (work / f"{length}.yaml").write_text(chain(length))
+            clinker = str(Path(sys.executable).parent / "clinker")
+            command = [clinker, "run", f"{length}.yaml", "--quiet", "--force"]
+            jobs[str(length)] = partial(subprocess.run, command, cwd=work, check=True)
         return side_by_side(jobs, repeat)
 
 
@@ -183,7 +202,7 @@ def prepared(workload: Workload, data: Path, folder: Path) -> Path:
 # The table
 
 
-def table(results: Mapping[str, Times], rejecting: Times, rows: int) -> str:
+def table(results: Mapping[str, Times], rejecting: Times, planning: Times, rows: int) -> str:
     lines = [
         "# Benchmarks",
         "",
@@ -207,6 +226,14 @@ def table(results: Mapping[str, Times], rejecting: Times, rows: int) -> str:
             "",
             f"Rejecting 1 % of the records takes {ratio:.2f} of the time without rejects, "
             "measured in turns as well.",
+        ]
+    if planning:
+        short, long = CHAINS
+        ratio = planning[str(long)] / planning[str(short)]
+        lines += [
+            "",
+            f"Ten records through {long} transforms take {ratio:.2f} of the time through {short}, "
+            f"cold: {planning[str(long)]:.2f} s.",
         ]
     return "\n".join([*lines, ""])
 

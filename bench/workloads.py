@@ -319,3 +319,21 @@ TINY = derive("tiny file, cold", "tiny.csv")
 CLEAN = derive("filter and derive", "orders.csv", _CONTINUE)
 DIRTY = derive("filter and derive, 1 % rejected", "dirty.csv", _CONTINUE)
 WARM = (CLEAN, DIRTY, _group("region"), _group("customer"), _join(), _nested(), _wide())
+
+
+def chain(length: int) -> str:
+    """A pipeline of transforms, each of which filters, emits a field and may reject records."""
+    nodes = [
+        "  - { type: source, name: t0, config: "
+        "{ type: csv, path: in.csv, schema: { id: int, amount: float } } }"
+    ]
+    nodes += [
+        f"  - {{ type: transform, name: t{n}, input: t{n - 1}, config: "
+        f'{{ cxl: "filter id >= -{n}\\nemit c{n} = amount * {n} + id" }} }}'
+        for n in range(1, length + 1)
+    ]
+    nodes.append(
+        f"  - {{ type: output, name: out, input: t{length}, config: "
+        "{ type: csv, path: out.csv } }"
+    )
+    return "\n".join(["pipeline: { name: chain }", "nodes:", *nodes, ""])
