@@ -168,7 +168,7 @@ class Flow:
                 for number, event in enumerate(self.events, 1)
                 if event.reject
             )
-            mark = f"CASE {self._fate()} {' '.join(cases)} END"
+            mark = f"CASE {self._fate()} {' '.join(cases)} ELSE {NO_REJECT} END"
         return mark if before == NO_REJECT else f"coalesce({before}, {mark})"
 
     def _fate(self) -> str:
