@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from functools import cache
 
 from pyspark.sql import DataFrame, SparkSession
 
@@ -18,8 +17,8 @@ def frame_of(data: DataFrame) -> Frame:
     return Input(tuple(data.columns), "a test", lambda _: data)
 
 
-@cache
 def session_of(spark: SparkSession) -> Session:
+    """A session that forgets what it builds when the test does."""
     return Session(spark, EngineFacts("spark", spark.version, "test", None), lambda: None)
 
 

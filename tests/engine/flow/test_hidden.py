@@ -74,5 +74,5 @@ def test_it_is_behind_every_kind_of_node(
         flow = Flows(built, inputs).of(node).without_rejects().built()
     finally:
         HIDDEN_KINDS.remove(TOY)
-    rows = session.table(flow.frame).to_pylist()
+    rows = built.session.table(flow.frame).to_pylist()
     assert {(row["id"], row["$toy"]) for row in rows} == values
