@@ -99,10 +99,9 @@ def _input_files(plan: Plan, report: RunReport) -> list[str]:
         return [absolute(file) for source in report.sources for file in source.files]
     return [
         absolute(file.path)
-        for unit in plan.graph
-        if isinstance(unit.node, SourceNode)
-        and not isinstance(unit.node.config.transport, RestTransport)
-        for file in discover(unit.node.config, plan.options, report.started).files
+        for _, source in plan.graph.of(SourceNode)
+        if not isinstance(source.config.transport, RestTransport)
+        for file in discover(source.config, plan.options, report.started).files
     ]
 
 
