@@ -8,12 +8,12 @@ import resource
 import socket
 import sys
 from collections.abc import Mapping
-from datetime import datetime
 from pathlib import Path
 
 from clinker.config.nodes import SourceNode
 from clinker.config.transport import RestTransport
 from clinker.engine.report.facts import RunReport
+from clinker.engine.report.notation import absolute, duration_ms, timestamp
 from clinker.plan.compile import Plan
 from clinker.plan.explain.handoffs import Crossing, hand_offs
 from clinker.plan.explain.operators import operator
@@ -63,21 +63,6 @@ def metrics(
         "per_source_record_counts": {source.name: source.records for source in report.sources},
         "per_source_dlq_counts": {source.name: source.rejected for source in report.sources},
     }
-
-
-def absolute(path: Path) -> str:
-    """A file by a name that holds wherever it is read; bytes that are no text are escaped."""
-    full = os.path.abspath(path)  # noqa: PTH100, Path.absolute keeps `..`
-    return os.fsencode(full).decode("utf-8", "backslashreplace")
-
-
-def timestamp(moment: datetime) -> str:
-    """ISO 8601, in UTC."""
-    return moment.replace(tzinfo=None).isoformat(timespec="milliseconds") + "Z"
-
-
-def duration_ms(report: RunReport) -> int:
-    return round((report.finished - report.started).total_seconds() * 1000)
 
 
 def execution_mode(plan: Plan) -> str:
