@@ -66,7 +66,7 @@ class Plan:
         Of an output, those that it writes. Rejected records are not in it. Nothing is read before
         you ask for results.
         """
-        from clinker.engine.run.run import node_frame
+        from clinker.engine.run.lending import node_frame
 
         known = _places(self._plan)
         if node not in known:

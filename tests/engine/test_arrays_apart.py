@@ -10,7 +10,8 @@ import pytest
 
 from clinker.engine.reading import inputs
 from clinker.engine.rejects.sites import Demand
-from clinker.engine.run import run
+from clinker.engine.run import retry
+from clinker.engine.run.compute import compute
 from tests.engine.whole_runs import Ran, Workplace
 
 Records = list[dict[str, Any]]
@@ -95,13 +96,13 @@ class Both:
         self._workplace = workplace
         self._patch = patch
         self.demands: list[frozenset[Demand]] = []
-        computed = run._Run._computed
+        computed = compute
 
-        def noted(self_: Any, spark: Any, demands: frozenset[Demand]) -> Any:
+        def noted(prepared: Any, session: Any, demands: frozenset[Demand]) -> Any:
             self.demands.append(demands)
-            return computed(self_, spark, demands)
+            return computed(prepared, session, demands)
 
-        patch.setattr(run._Run, "_computed", noted)
+        patch.setattr(retry, "compute", noted)
 
     def __call__(self, pipeline: str, records: Records) -> str:
         """What both write: it must be the same. Then `demands` tells about the second run."""

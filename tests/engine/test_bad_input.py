@@ -362,7 +362,7 @@ def test_an_error_is_read_while_spark_is_there(
 
     monkeypatch.setattr(run, "start_jvm", lambda _: None)
     monkeypatch.setattr(run, "open_session", session)
-    monkeypatch.setattr(run._Run, "run", fails)
+    monkeypatch.setattr(run, "_complete", fails)
     workplace.write(in_csv="id,text\n1,a\n")
     compiled = compile_pipeline(dedent(CSV).encode(), "p.yaml", Options(workplace.folder))
     assert compiled.plan

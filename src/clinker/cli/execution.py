@@ -16,20 +16,15 @@ from pathlib import Path
 
 from clinker.cli.command import DETAILED, IO, CommandError, internal_error, report_it
 from clinker.cli.progress import Log, watching
-from clinker.cli.run_report import (
-    failed_report,
-    preview_content,
-    preview_summary,
-    report_as_json,
-    summary,
-)
 from clinker.cli.signals import Interruption, broken_connections_told
 from clinker.config.nodes import SourceNode
 from clinker.cxl.syntax.ast import TraceLevel
 from clinker.diagnostics import Diagnostic, errors, in_reading_order
 from clinker.diagnostics.render import print_diagnostics
+from clinker.engine.report.as_json import report_as_json
 from clinker.engine.report.as_metrics import metrics, spool_directory, write_metrics
-from clinker.engine.report.facts import Exit, RunError, RunReport, identify
+from clinker.engine.report.as_text import preview_content, preview_summary, summary
+from clinker.engine.report.facts import Exit, RunError, RunReport, failed_report, identify
 from clinker.engine.run.failures import check_memory, memory_warning
 from clinker.engine.session import start_jvm
 from clinker.engine.session.secrets import hide_secrets

@@ -12,8 +12,8 @@ from clinker.cli.signals import Interruption
 from clinker.cxl.failure import printable
 from clinker.cxl.syntax.ast import TraceLevel
 from clinker.cxl.values import Value, text_of
-from clinker.engine.report.as_metrics import timestamp
 from clinker.engine.report.facts import Identity
+from clinker.engine.report.notation import timestamp
 
 if TYPE_CHECKING:
     from rich.progress import Progress, TaskID

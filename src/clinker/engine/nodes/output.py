@@ -18,7 +18,6 @@ from clinker.engine.writing.destinations import is_per_file
 from clinker.formats import FORMATS, format_named
 from clinker.formats.common.writing import OutputColumn, Split, Widened, WriteSpec
 from clinker.frozen import frozen
-from clinker.plan.graph.graph import Unit
 from clinker.plan.nodes import PlannedOutput
 
 _GROUP_KEY = "$group_key"
@@ -28,7 +27,7 @@ _GROUP_KEY = "$group_key"
 class Written:
     """An output, ready to be computed and written."""
 
-    unit: Unit
+    planned: PlannedOutput
     frame: Frame
     """Its columns as its specification names them, then what tells rejects and input files."""
     spec: WriteSpec
@@ -77,7 +76,7 @@ def written(building: Building, planned: PlannedOutput, flow: Flow) -> Written:
         texts[REJECT] = reject_text_sql(ordered)
     format = format_named(config.type)
     return Written(
-        unit=planned.unit,
+        planned=planned,
         frame=ordered.selected(texts),
         spec=WriteSpec(
             format=FORMATS[config.type],

@@ -56,7 +56,6 @@ _TASKS_PER_CORE = 2
 class SourceInput:
     """A source with its files."""
 
-    unit: Unit
     number: int
     """Its place among the sources."""
     site: int
@@ -72,7 +71,7 @@ class SourceInput:
 
     @property
     def name(self) -> str:
-        return self.unit.name
+        return self.spec.source_name
 
     @property
     def size(self) -> int:
@@ -142,23 +141,29 @@ def open_inputs(
 
     Of records only what the outputs need is delivered, unless they are asked for as a `whole`.
     """
-    sources = [unit for unit in plan.graph if isinstance(unit.node, SourceNode)]
-    return tuple(_open(plan, identity, sites, n, unit, whole) for n, unit in enumerate(sources))
+    return tuple(
+        _open(plan, identity, sites, number, unit, source.config, whole)
+        for number, (unit, source) in enumerate(plan.graph.of(SourceNode))
+    )
 
 
 def _open(
-    plan: Plan, identity: Identity, sites: Sites, number: int, unit: Unit, whole: bool
+    plan: Plan,
+    identity: Identity,
+    sites: Sites,
+    number: int,
+    unit: Unit,
+    config: SourceConfig,
+    whole: bool,
 ) -> SourceInput:
-    assert isinstance(unit.node, SourceNode)
-    config = unit.node.config
-    found = discover(config, plan.options, identity.started)
-    problems = [p for p in input_problems(unit, config, found, plan.options) if p.is_error]
+    discovery = discover(config, plan.options, identity.started)
+    problems = [p for p in input_problems(unit, config, discovery, plan.options) if p.is_error]
     if problems:
         raise RunError(problems[0].message, Exit.IO, problems)
     site = sites.add(Site(unit.name, "", None))
     spec = _spec(plan, unit, config, site, whole)
     try:
-        files = [input_file(i, str(file.path)) for i, file in enumerate(found.files)]
+        files = [input_file(i, str(file.path)) for i, file in enumerate(discovery.files)]
         task_bytes = plan.pipeline.pipeline.concurrency.chunk_size or _task_bytes(files)
         inventory = take_inventory(spec, files, _split_bytes(task_bytes))
     except FormatError as problem:
@@ -166,10 +171,9 @@ def _open(
     inventory = replace(inventory, task_bytes=task_bytes)
     preview = plan.options.preview
     opened = SourceInput(
-        unit=unit,
         number=number,
         site=site,
-        files=found.files,
+        files=discovery.files,
         surveyed=tuple(files),
         spec=spec,
         inventory=inventory,

@@ -7,7 +7,6 @@ from pathlib import Path
 
 import orjson
 
-from clinker.config.nodes import SourceNode
 from clinker.cxl.syntax.ast import TraceLevel
 from clinker.engine.reading.inputs import SourceInput
 from clinker.engine.rejects.entries import Rejected
@@ -49,12 +48,7 @@ def _source_columns(rejected: Rejected, inputs: Sequence[SourceInput]) -> list[s
 
     Of that, what headers tell comes first, as declared fields do in the order of the sources.
     """
-    columns = {
-        column.name: None
-        for source in inputs
-        if isinstance(source.unit.node, SourceNode)
-        for column in source.unit.node.config.schema_columns
-    }
+    columns = {column.name: None for source in inputs for column in source.spec.columns}
     others: dict[str, None] = {}
     for batch in rejected.entries.batches():
         origins = ",".join(batch["origin"].drop_null().to_pylist())

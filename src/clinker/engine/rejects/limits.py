@@ -16,7 +16,7 @@ from clinker.formats.files.dead_letter_file import Entry
 from clinker.plan.analyses.reach import keeps_every_record
 from clinker.plan.compile import Plan
 from clinker.plan.files.dead_letters import Limit
-from clinker.plan.nodes import Planned, PlannedAggregate, PlannedCombine, PlannedTransform
+from clinker.plan.nodes import Planned
 
 
 def check_limits(plan: Plan, rejected: Rejected, totals: Mapping[str, int]) -> None:
@@ -115,8 +115,8 @@ def _stopped_by(plan: Plan, rejected: Rejected, at: int, counts: Counts) -> RunE
 def _statement_at(planned: Planned, location: Location) -> str:
     """The statement of a node in which something failed, or what failed if it has none."""
     place = location
-    if isinstance(planned, PlannedTransform | PlannedAggregate | PlannedCombine):
-        statements = planned.program.every_statement() if planned.program else ()
+    if planned.body:
+        statements = planned.body.every_statement()
         around = (s.location for s in statements if _is_inside(location, s.location))
         place = next(around, location)
     return " ".join(place.source.text[slice(*place.span)].split())
@@ -133,12 +133,12 @@ def _shown(value: Value) -> str:
 
 def _missed(plan: Plan, entry: Entry, counts: Counts) -> RunError:
     """A record without the match that its combine insists on."""
-    unit = plan.graph.units[entry.node]
-    assert isinstance(unit.node, CombineNode)
+    combines = {unit.name: (unit, node) for unit, node in plan.graph.of(CombineNode)}
+    unit, node = combines[entry.node]
     message = f"{_place(entry)}: {entry.detail.removeprefix('E319: ')}, in '{entry.node}'"
     help = "repair the input, or let misses pass with 'on_miss: null_fields' or 'skip'"
-    found = unit.problem("E319", message, unit.node.config.at("on_miss"), help=help)
-    return RunError(message, Exit.EVALUATION, [found], help, counts)
+    miss = unit.problem("E319", message, node.config.at("on_miss"), help=help)
+    return RunError(message, Exit.EVALUATION, [miss], help, counts)
 
 
 def _place(entry: Entry) -> str:

@@ -8,12 +8,12 @@ import resource
 import socket
 import sys
 from collections.abc import Mapping
-from datetime import datetime
 from pathlib import Path
 
 from clinker.config.nodes import SourceNode
 from clinker.config.transport import RestTransport
 from clinker.engine.report.facts import RunReport
+from clinker.engine.report.notation import absolute, duration_ms, timestamp
 from clinker.plan.compile import Plan
 from clinker.plan.explain.handoffs import Crossing, hand_offs
 from clinker.plan.explain.operators import operator
@@ -65,21 +65,6 @@ def metrics(
     }
 
 
-def absolute(path: Path) -> str:
-    """A file by a name that holds wherever it is read; bytes that are no text are escaped."""
-    full = os.path.abspath(path)  # noqa: PTH100, Path.absolute keeps `..`
-    return os.fsencode(full).decode("utf-8", "backslashreplace")
-
-
-def timestamp(moment: datetime) -> str:
-    """ISO 8601, in UTC."""
-    return moment.replace(tzinfo=None).isoformat(timespec="milliseconds") + "Z"
-
-
-def duration_ms(report: RunReport) -> int:
-    return round((report.finished - report.started).total_seconds() * 1000)
-
-
 def execution_mode(plan: Plan) -> str:
     """`streaming` if records pass from the sources to the outputs without being held anywhere."""
     operators = {unit.name: operator(plan, unit) for unit in plan.graph}
@@ -99,10 +84,9 @@ def _input_files(plan: Plan, report: RunReport) -> list[str]:
         return [absolute(file) for source in report.sources for file in source.files]
     return [
         absolute(file.path)
-        for unit in plan.graph
-        if isinstance(unit.node, SourceNode)
-        and not isinstance(unit.node.config.transport, RestTransport)
-        for file in discover(unit.node.config, plan.options, report.started).files
+        for _, source in plan.graph.of(SourceNode)
+        if not isinstance(source.config.transport, RestTransport)
+        for file in discover(source.config, plan.options, report.started).files
     ]
 
 

@@ -113,6 +113,21 @@ class RunReport(Identity):
     warnings: tuple[str, ...] = ()
 
 
+def failed_report(
+    identity: Identity, pipeline: str, exit_code: int, counts: Counts | None = None
+) -> RunReport:
+    """The report of a run that did not come to its end."""
+    return RunReport(
+        execution_id=identity.execution_id,
+        batch_id=identity.batch_id,
+        started=identity.started,
+        pipeline=pipeline,
+        finished=datetime.now(UTC),
+        exit_code=exit_code,
+        counts=counts or Counts(),
+    )
+
+
 class RunError(Exception):
     """A run cannot go on; nothing it would have written is visible.
 

@@ -7,8 +7,8 @@ from __future__ import annotations
 
 import datetime as dt
 from collections.abc import Iterator
+from typing import assert_never
 
-from clinker.config.nodes import AggregateNode, TransformNode
 from clinker.cxl.check import typed
 from clinker.cxl.run.grouping import aggregate_calls
 from clinker.cxl.sql.operand import Sql
@@ -24,7 +24,11 @@ from clinker.plan.nodes import (
     Planned,
     PlannedAggregate,
     PlannedCombine,
+    PlannedMerge,
+    PlannedOutput,
     PlannedRoute,
+    PlannedSource,
+    PlannedState,
     PlannedTransform,
 )
 from clinker.plan.nodes.checks import CHECKED_VALUE
@@ -90,10 +94,8 @@ class _NodeText:
     def _texts(self, planned: Planned) -> Iterator[tuple[str, str]]:
         match planned:
             case PlannedTransform():
-                node = planned.unit.node
-                assert isinstance(node, TransformNode)
                 yield from self._windows(planned.program)
-                yield from self._program(planned.program, node.config.max_expansion)
+                yield from self._program(planned.program, planned.node.config.max_expansion)
                 yield from self._checks(planned)
             case PlannedRoute(conditions=conditions):
                 for branch, condition in conditions.items():
@@ -104,6 +106,10 @@ class _NodeText:
                 yield "where", self.compiler.is_true(where).text
                 if program:
                     yield from self._program(program, 1)
+            case PlannedSource() | PlannedMerge() | PlannedState() | PlannedOutput():
+                return
+            case other:
+                assert_never(other)
 
     def _windows(self, program: typed.Program) -> Iterator[tuple[str, str]]:
         """Window functions, which are there before the program runs."""
@@ -147,10 +153,8 @@ class _NodeText:
                 yield f"check {check.rule}", sql.text
 
     def _aggregate(self, planned: PlannedAggregate) -> Iterator[tuple[str, str]]:
-        node = planned.unit.node
-        assert isinstance(node, AggregateNode)
-        if node.config.group_by:
-            yield "group by", ", ".join(f"`{name}`" for name in node.config.group_by)
+        if keys := planned.node.config.group_by:
+            yield "group by", ", ".join(f"`{name}`" for name in keys)
         for statement in planned.program.statements:
             match statement:
                 case typed.Let(symbol=symbol, value=value):

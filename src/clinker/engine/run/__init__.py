@@ -1,1 +1,16 @@
-"""A run: everything between a compiled plan and its published files."""
+"""A run: everything between a compiled plan and its published files.
+
+run         the whole of it, in a session of its own or in one that is there already
+prepare     what comes before a session is needed: leftovers, inputs, destinations
+compute     the outputs computed and put together aside
+settle      what was rejected: explained, told, and held against the limits
+retry       all that again with more care, as often as records demand it
+publish     the files put in place, and the report of what was done
+lending     the records of a single node, for a session of the caller's
+supported   what this version does not run yet
+failures    what goes wrong inside the engine, in words for the user
+system      what `$pipeline`, `$source`, `$vars` and their kin stand for
+logs        what a pipeline says while it runs
+tracing     what of that only the interpreter can tell
+observer    who watches a run
+"""

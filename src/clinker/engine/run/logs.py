@@ -14,7 +14,6 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from clinker.config.nodes import TransformNode
 from clinker.config.nodes.transform import LogDirective
 from clinker.cxl.check import typed
 from clinker.cxl.failure import Failure
@@ -87,9 +86,8 @@ def messages_of(
         if isinstance(statement, typed.Trace) and wants(statement.level):
             reached = reaching(statements[:number])
             yield _traced(building, planned, reached, statement, results)
-    node = planned.unit.node
-    assert isinstance(node, TransformNode)
-    for directive, condition in zip(node.config.log, planned.log_conditions, strict=True):
+    config = planned.node.config
+    for directive, condition in zip(config.log, planned.log_conditions, strict=True):
         level = TraceLevel(directive.level)
         if directive.when == "per_record" and wants(level):
             yield _messages(
@@ -102,7 +100,7 @@ def messages_of(
                 fields=directive.fields,
                 every=directive.every or 1,
             )
-    for check, validation in zip(planned.validations, node.config.validations, strict=True):
+    for check, validation in zip(planned.validations, config.validations, strict=True):
         if validation.severity == "warn" and check.condition and wants(TraceLevel.WARN):
             yield _messages(
                 building,
@@ -226,8 +224,7 @@ def _spoken(building: Building, when: str) -> Iterator[_Spoken]:
     for planned in building.plan.nodes.values():
         if not isinstance(planned, PlannedTransform):
             continue
-        assert isinstance(planned.unit.node, TransformNode)
-        log = planned.unit.node.config.log
+        log = planned.node.config.log
         for directive, condition in zip(log, planned.log_conditions, strict=True):
             if directive.when == when:
                 yield _Spoken(building, planned, directive, condition)

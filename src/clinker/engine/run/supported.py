@@ -3,12 +3,24 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import assert_never
 
-from clinker.config.nodes import OutputNode, SourceNode
+from clinker.config.nodes.source import SourceConfig
 from clinker.config.transport import RestTransport
 from clinker.engine.report.facts import Exit, RunError
 from clinker.formats import FORMATS
 from clinker.plan.compile import Plan
+from clinker.plan.nodes import (
+    Planned,
+    PlannedAggregate,
+    PlannedCombine,
+    PlannedMerge,
+    PlannedOutput,
+    PlannedRoute,
+    PlannedSource,
+    PlannedState,
+    PlannedTransform,
+)
 
 
 def check_supported(plan: Plan) -> None:
@@ -24,18 +36,42 @@ def check_supported(plan: Plan) -> None:
 
 def unsupported(plan: Plan) -> Iterator[str]:
     """Everything in the plan that cannot be run, in words."""
-    for unit in plan.graph:
-        node = unit.node
-        match node:
-            case SourceNode() | OutputNode() if node.config.type not in FORMATS:
-                yield f"'{unit.name}' is a {node.config.type} {unit.kind}"
-            case SourceNode() if isinstance(node.config.transport, RestTransport):
-                yield f"'{unit.name}' reads from a web service"
-            case SourceNode() if node.config.correlation_key:
-                yield f"'{unit.name}' has a correlation key"
-            case SourceNode() if node.config.envelope:
-                yield f"'{unit.name}' reads an envelope"
-        if unit.kind == "state":
-            yield f"'{unit.name}' is a state node"
+    for name, planned in plan.nodes.items():
+        if reason := _reason(planned):
+            yield f"'{name}' {reason}"
     if plan.pipeline.error_handling.correlation_key:
         yield "the pipeline has a correlation key"
+
+
+def _reason(planned: Planned) -> str | None:
+    """Why a node cannot be run."""
+    match planned:
+        case PlannedSource(node=node):
+            return _reason_of_format(planned) or _reason_of_source(node.config)
+        case PlannedOutput():
+            return _reason_of_format(planned)
+        case PlannedState():
+            return "is a state node"
+        case (
+            PlannedTransform()
+            | PlannedAggregate()
+            | PlannedRoute()
+            | PlannedMerge()
+            | PlannedCombine()
+        ):
+            return None
+        case other:
+            assert_never(other)
+
+
+def _reason_of_format(planned: PlannedSource | PlannedOutput) -> str | None:
+    format = planned.node.config.type
+    return None if format in FORMATS else f"is a {format} {planned.unit.kind}"
+
+
+def _reason_of_source(config: SourceConfig) -> str | None:
+    if isinstance(config.transport, RestTransport):
+        return "reads from a web service"
+    if config.correlation_key:
+        return "has a correlation key"
+    return "reads an envelope" if config.envelope else None

@@ -11,6 +11,7 @@ from clinker.cxl.types import INT, STRING, Type
 from clinker.cxl.values import Value
 from clinker.engine.expressions import literal
 from clinker.engine.flow.flow import META, POSITION, SOURCE, Flow, file_number, row_number
+from clinker.engine.reading.inputs import SourceInput
 from clinker.engine.report.facts import Identity
 from clinker.frozen import frozen
 from clinker.plan.compile import Plan
@@ -131,6 +132,13 @@ class SystemValues:
             f"WHEN {literal(numbers[source], INT)} THEN {text(source)}" for source in flow.sources
         )
         return f"CASE {flow.value(SOURCE)} {cases} END"
+
+
+def system_values(plan: Plan, identity: Identity, inputs: Sequence[SourceInput]) -> SystemValues:
+    """The variables of a run that reads these inputs."""
+    sources = {source.name: source for source in inputs}
+    files = {name: [file.name for file in source.files] for name, source in sources.items()}
+    return SystemValues(plan, identity, files, lambda name: sources[name].records)
 
 
 def is_per_record(key: Key) -> bool:

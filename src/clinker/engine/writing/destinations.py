@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path, PurePosixPath
+from typing import assert_never
 
-from clinker.config.nodes import OutputNode
 from clinker.config.nodes.output import OutputConfig
 from clinker.engine.reading.inputs import SourceInput
 from clinker.engine.report.facts import Exit, Identity, RunError
@@ -23,8 +23,7 @@ from clinker.plan.files.paths import (
     timestamp,
     violation,
 )
-from clinker.plan.graph.graph import Unit
-from clinker.plan.nodes import PlannedAggregate, PlannedSource
+from clinker.plan.nodes import PlannedOutput, Shape
 
 _PER_FILE = ("source_file", "source_path")
 _NO_FILE = "merged"
@@ -39,12 +38,11 @@ class Destinations:
         self._identity = identity
         self._inputs = inputs
 
-    def keys(self, unit: Unit) -> list[FileKey]:
+    def keys(self, output: PlannedOutput) -> list[FileKey]:
         """What an output writes files for: each of its input files, or all of them."""
-        assert isinstance(unit.node, OutputNode)
-        if not is_per_file(unit.node.config):
+        if not is_per_file(output.node.config):
             return [ONE_FILE]
-        sources = _record_sources(self._plan, unit)
+        sources = _record_sources(self._plan, output.name)
         return [
             (source.number, file)
             for source in self._inputs
@@ -52,51 +50,54 @@ class Destinations:
             for file in range(len(source.files))
         ]
 
-    def target(self, unit: Unit, key: FileKey = ONE_FILE) -> Target:
+    def target(self, output: PlannedOutput, key: FileKey = ONE_FILE) -> Target:
         file = None if key == ONE_FILE else (self._inputs[key[0]], key[1])
-        return _target(self._plan, unit, self._identity, file)
+        return _target(self._plan, output, self._identity, file)
 
     def check(self) -> None:
         """Whether none of the files for single input files is in the way, and none of all files
         would be written twice."""
-        first: dict[Path, tuple[Unit, FileKey]] = {}
-        for unit in self._plan.graph:
-            for key in self.keys(unit) if isinstance(unit.node, OutputNode) else ():
-                target = self.target(unit, key)
+        first: dict[Path, tuple[PlannedOutput, FileKey]] = {}
+        for output in _outputs(self._plan):
+            for key in self.keys(output):
+                target = self.target(output, key)
                 if key != ONE_FILE:
-                    _check_existing(self._plan, unit, target)
-                earlier = first.setdefault(target.path.resolve(), (unit, key))
-                if earlier != (unit, key) and target.if_exists != "unique_suffix":
-                    raise self._written_twice(target.path, earlier, (unit, key))
+                    _check_existing(self._plan, output, target)
+                earlier = first.setdefault(target.path.resolve(), (output, key))
+                if earlier != (output, key) and target.if_exists != "unique_suffix":
+                    raise self._written_twice(target.path, earlier, (output, key))
 
     def directories(self) -> Iterator[Path]:
         """Where the files for single input files go."""
-        for unit in self._plan.graph:
-            if isinstance(unit.node, OutputNode) and is_per_file(unit.node.config):
-                yield from (self.target(unit, key).path.parent for key in self.keys(unit))
+        for output in _outputs(self._plan):
+            if is_per_file(output.node.config):
+                yield from (self.target(output, key).path.parent for key in self.keys(output))
 
     def _written_twice(
-        self, path: Path, earlier: tuple[Unit, FileKey], later: tuple[Unit, FileKey]
+        self,
+        path: Path,
+        earlier: tuple[PlannedOutput, FileKey],
+        later: tuple[PlannedOutput, FileKey],
     ) -> RunError:
-        (other, other_key), (unit, key) = earlier, later
-        assert isinstance(unit.node, OutputNode)
-        message = f"outputs '{other.name}' and '{unit.name}' would both write '{path}'"
+        (other, other_key), (output, key) = earlier, later
+        message = f"outputs '{other.name}' and '{output.name}' would both write '{path}'"
         help = "give each of them a path of its own"
-        if other is unit:
+        if other is output:
             names = [self._inputs[source].files[file].name for source, file in (other_key, key)]
             message = f"the records of '{names[0]}' and '{names[1]}' would go to one file, '{path}'"
             help = "give the input files different names, or write them with outputs of their own"
             if len({PurePosixPath(name).with_suffix("") for name in names}) > 1:
                 help = "use {source_path} instead of {source_file}: it has the directories as well"
-        problem = unit.problem("E322", message, unit.node.config.at("path"), help=help)
+        place = output.node.config.at("path")
+        problem = output.unit.problem("E322", message, place, help=help)
         return RunError(message, Exit.CONFIGURATION, [problem], help)
 
 
 def check_existing(plan: Plan, identity: Identity) -> None:
     """Whether no file is in the way of outputs that are the same whatever there is to read."""
-    for unit in plan.graph:
-        if isinstance(unit.node, OutputNode) and not is_per_file(unit.node.config):
-            _check_existing(plan, unit, _target(plan, unit, identity, None))
+    for output in _outputs(plan):
+        if not is_per_file(output.node.config):
+            _check_existing(plan, output, _target(plan, output, identity, None))
     for path in plan.dead_letters.files:
         if existing_file(dead_letter_target(plan, path), None) and not plan.options.preview:
             help = "use --force to overwrite it, or set 'if_exists' of the dead-letter queue"
@@ -113,19 +114,22 @@ def dead_letter_target(plan: Plan, path: Path) -> Target:
 
 def known_directories(plan: Plan, identity: Identity) -> Iterator[Path]:
     """Where a run writes, whatever there is to read."""
-    for unit in plan.graph:
-        if isinstance(unit.node, OutputNode) and not is_per_file(unit.node.config):
-            yield _target(plan, unit, identity, None).path.parent
+    for output in _outputs(plan):
+        if not is_per_file(output.node.config):
+            yield _target(plan, output, identity, None).path.parent
     yield from (path.parent for path in plan.dead_letters.files)
 
 
-def _check_existing(plan: Plan, unit: Unit, target: Target) -> None:
-    assert isinstance(unit.node, OutputNode)
-    split = unit.node.config.split
-    found = existing_file(target, split.naming.text if split and split.has_limit else None)
-    if found and not plan.options.preview:
+def _outputs(plan: Plan) -> Iterator[PlannedOutput]:
+    return (planned for planned in plan.nodes.values() if isinstance(planned, PlannedOutput))
+
+
+def _check_existing(plan: Plan, output: PlannedOutput, target: Target) -> None:
+    split = output.node.config.split
+    existing = existing_file(target, split.naming.text if split and split.has_limit else None)
+    if existing and not plan.options.preview:
         help = "use --force to overwrite it, or set 'if_exists' of the output"
-        raise RunError(f"'{found}' exists already", Exit.IO, help=help)
+        raise RunError(f"'{existing}' exists already", Exit.IO, help=help)
 
 
 def is_per_file(config: OutputConfig) -> bool:
@@ -133,27 +137,27 @@ def is_per_file(config: OutputConfig) -> bool:
     return any(token.name in _PER_FILE for token in config.path.tokens)
 
 
-def _record_sources(plan: Plan, unit: Unit) -> set[str]:
-    """The sources whose records reach an output as records of their own files."""
-    node = plan.nodes[unit.name]
-    if isinstance(node, PlannedSource):
-        return {unit.name}
-    if isinstance(node, PlannedAggregate):
-        return set()
-    return {
-        name
-        for edge in node.passed_on
-        for name in _record_sources(plan, plan.graph.units[edge.upstream])
-    }
+def _record_sources(plan: Plan, node: str) -> set[str]:
+    """The sources whose records reach a node as records of their own files."""
+    planned = plan.nodes[node]
+    match planned.shape:
+        case Shape.READS:
+            return {node}
+        case Shape.GROUPS:
+            return set()
+        case Shape.PASSES | Shape.MERGES | Shape.JOINS | Shape.WRITES:
+            upstream = (_record_sources(plan, edge.upstream) for edge in planned.passed_on)
+            return set().union(*upstream)
+        case other:
+            assert_never(other)
 
 
 def _target(
-    plan: Plan, unit: Unit, identity: Identity, file: tuple[SourceInput, int] | None
+    plan: Plan, output: PlannedOutput, identity: Identity, file: tuple[SourceInput, int] | None
 ) -> Target:
     """The file that an output writes; with `file`, that for the records of one input file."""
-    assert isinstance(unit.node, OutputNode)
-    config = unit.node.config
-    values = _path_values(plan, unit, identity, file)
+    config = output.node.config
+    values = _path_values(plan, output, identity, file)
     options = plan.options
 
     def at(number: str) -> Path:
@@ -175,15 +179,15 @@ def _target(
         if_exists=if_exists,
         unique_suffix_width=width,
         numbered=(lambda number: at(f"{number:0{width}}").name) if is_numbered else None,
-        meta=_meta(plan, unit, identity) if config.write_meta else None,
+        meta=_meta(plan, output, identity) if config.write_meta else None,
     )
 
 
 def _path_values(
-    plan: Plan, unit: Unit, identity: Identity, file: tuple[SourceInput, int] | None
+    plan: Plan, output: PlannedOutput, identity: Identity, file: tuple[SourceInput, int] | None
 ) -> PathValues:
     values = replace(
-        known_values(plan.graph, unit, plan.options, plan.channel),
+        known_values(plan.graph, output.unit, plan.options, plan.channel),
         pipeline_hash=pipeline_hash(plan.text),
         timestamp=timestamp(identity.started),
         execution_id=identity.execution_id,
@@ -197,10 +201,10 @@ def _path_values(
     return replace(values, source_file=name.stem, source_path=str(inside.with_suffix("")))
 
 
-def _meta(plan: Plan, unit: Unit, identity: Identity) -> Mapping[str, object]:
+def _meta(plan: Plan, output: PlannedOutput, identity: Identity) -> Mapping[str, object]:
     return {
         "pipeline": plan.pipeline.pipeline.name,
-        "output": unit.name,
+        "output": output.name,
         "execution_id": identity.execution_id,
         "batch_id": identity.batch_id,
         "started_at": identity.started.isoformat(),

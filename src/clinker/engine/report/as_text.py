@@ -1,34 +1,15 @@
-"""The report of a run as people and programs read it."""
+"""The report of a run as people read it."""
 
 from __future__ import annotations
 
-import json
 from collections.abc import Sequence
-from datetime import UTC, datetime
 from pathlib import Path
 
-from clinker.diagnostics import Diagnostic
-from clinker.diagnostics.render import render_json
-from clinker.engine.report.as_metrics import absolute, duration_ms, timestamp
-from clinker.engine.report.facts import Counts, Identity, RunError, RunReport
+from clinker.engine.report.facts import Counts, RunReport
+from clinker.engine.report.notation import absolute
 
 _UNITS = ("B", "kB", "MB", "GB", "TB")
 _TOP_REASONS = 5
-
-
-def failed_report(
-    identity: Identity, pipeline: str, exit_code: int, counts: Counts | None = None
-) -> RunReport:
-    """The report of a run that did not come to its end."""
-    return RunReport(
-        execution_id=identity.execution_id,
-        batch_id=identity.batch_id,
-        started=identity.started,
-        pipeline=pipeline,
-        finished=datetime.now(UTC),
-        exit_code=exit_code,
-        counts=counts or Counts(),
-    )
 
 
 def summary(report: RunReport) -> str:
@@ -105,58 +86,3 @@ def _size(size: int) -> str:
         amount /= 1000
         unit += 1
     return f"{amount:.1f} {_UNITS[unit]}" if unit else f"{size} B"
-
-
-def report_as_json(
-    report: RunReport, diagnostics: Sequence[Diagnostic], error: RunError | None = None
-) -> dict[str, object]:
-    """The report as an object for `json.dumps`."""
-    counts = report.counts
-    return {
-        "execution_id": report.execution_id,
-        "batch_id": report.batch_id,
-        "pipeline": report.pipeline,
-        "started_at": timestamp(report.started),
-        "finished_at": timestamp(report.finished),
-        "duration_ms": duration_ms(report),
-        "exit_code": int(report.exit_code),
-        "records": {
-            "total": counts.total,
-            "ok": counts.ok,
-            "written": counts.written,
-            "dlq": counts.dlq,
-            "filtered": counts.filtered,
-            "distinct": counts.distinct,
-        },
-        "sources": [
-            {
-                "name": source.name,
-                "files": [absolute(file) for file in source.files],
-                "records": source.records,
-                "rejected": source.rejected,
-            }
-            for source in report.sources
-        ],
-        "outputs": [
-            {
-                "name": output.name,
-                "files": [absolute(path) for path in output.paths],
-                "records": output.records,
-                "bytes": output.bytes,
-                **({"preview": output.preview.decode()} if output.preview is not None else {}),
-            }
-            for output in report.outputs
-        ],
-        "dead_letters": {
-            "files": [
-                {"path": absolute(file.path), "entries": file.entries}
-                for file in report.dead_letter_files
-            ],
-            "categories": dict(report.rejections),
-        },
-        "peak_rss_bytes": report.peak_rss_bytes,
-        "engine": dict(report.engine),
-        "warnings": list(report.warnings),
-        "diagnostics": json.loads(render_json(diagnostics)),
-        "error": {"message": error.message, "help": error.help} if error else None,
-    }

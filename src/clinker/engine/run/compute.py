@@ -1,0 +1,168 @@
+"""Outputs computed, and their files put together aside; nobody sees them yet."""
+
+from __future__ import annotations
+
+import io
+import shutil
+from collections.abc import Iterator, Sequence, Set
+from contextlib import ExitStack, contextmanager
+from operator import itemgetter
+
+import pyarrow as pa
+
+from clinker.engine.flow.building import Building
+from clinker.engine.flow.flows import Flows
+from clinker.engine.nodes.output import Written
+from clinker.engine.rejects.entries import Rejected
+from clinker.engine.rejects.sites import Demand
+from clinker.engine.report.facts import Exit, RunError
+from clinker.engine.run.logs import announce
+from clinker.engine.run.prepare import Prepared
+from clinker.engine.run.settle import check_rejects, explain_rejects
+from clinker.engine.run.system import system_values
+from clinker.engine.session.session import Session
+from clinker.engine.writing.collecting import (
+    Collected,
+    FileKey,
+    collect_here,
+    collect_in_parts,
+)
+from clinker.engine.writing.record_keys import with_record_keys
+from clinker.formats.common.writing import Piece, WriteError
+from clinker.formats.files.assembly import assemble, write_document
+from clinker.formats.renderer import renderer
+from clinker.frozen import frozen
+from clinker.plan.analyses.growth import may_outgrow_sources, may_outnumber_sources
+from clinker.plan.nodes import PlannedOutput
+
+_TINY_INPUT = 256 * 2**10
+"""As many bytes may become any number of records."""
+
+
+@frozen(eq=False, kw_only=True)
+class ComputedOutput:
+    """What an output has come to."""
+
+    name: str
+    records: int
+    files: slice
+    """Its files among all that are published."""
+    preview: bytes | None = None
+
+
+@frozen(eq=False, kw_only=True)
+class Computed:
+    """What a run has come to, to be published or not at all."""
+
+    outputs: tuple[ComputedOutput, ...]
+    rejected: Rejected
+
+    @property
+    def written(self) -> int:
+        """How many records the outputs hold."""
+        return sum(output.records for output in self.outputs)
+
+
+def record_bytes(prepared: Prepared) -> int | None:
+    """How large records are at most, if that is known; of many, the average counts."""
+    if all(source.is_small for source in prepared.inputs):
+        return None  # to find out what fits would take longer than it gains
+    sizes = [source.inventory.record_bytes for source in prepared.inputs]
+    if None in sizes or may_outgrow_sources(prepared.plan.nodes.values()):
+        return None
+    return sum(filter(None, sizes))
+
+
+def compute(prepared: Prepared, session: Session, demands: Set[Demand]) -> Computed:
+    """All outputs written aside, and the rejected records; `RunAgain` if they demand more care."""
+    inputs = prepared.inputs
+    system = system_values(prepared.plan, prepared.identity, inputs)
+    building = Building(
+        prepared.plan,
+        system,
+        prepared.sites,
+        prepared.observer,
+        demands,
+        overrides=session.engine.overrides,
+    )
+    if Demand.WHOLE_RECORDS in demands:
+        inputs = tuple(source.whole() for source in inputs)
+    flows = Flows(building, inputs)
+    if not demands:
+        announce(building, "before_transform")
+    with ExitStack() as cleaning:
+        cleaning.callback(session.forget_frames)
+        outputs: list[ComputedOutput] = []
+        rejects: list[pa.Table] = []
+        for output in flows.outputs():
+            prepared.observer.step_started(output.planned.name, prepared.total)
+            output, collected = _collect(prepared, session, output, cleaning)
+            rejects += collected.rejects
+            outputs.append(_put_together(prepared, output, collected))
+            prepared.observer.advanced(collected.records)
+        rejected = explain_rejects(prepared, session, building, rejects)
+    computed = Computed(outputs=tuple(outputs), rejected=rejected)
+    check_rejects(prepared, rejected, computed.written)
+    return computed
+
+
+def _collect(
+    prepared: Prepared, session: Session, output: Written, cleaning: ExitStack
+) -> tuple[Written, Collected]:
+    """The records of an output as pieces of its files, and the output that knows their columns."""
+    table = session.table(output.frame) if _fits_here(prepared, output) else None
+    output = with_record_keys(session, output, table)
+    with _unwritable(output.planned):
+        if table is not None:
+            return output, collect_here(table, output.spec, per_file=output.per_file)
+        # The workers write beside the output, on the volume it goes to.
+        target = prepared.destinations.target(output.planned)
+        directory = prepared.publication.parts_directory(target)
+        cleaning.callback(shutil.rmtree, directory, ignore_errors=True)
+        return output, collect_in_parts(
+            session, output.frame, output.spec, directory, per_file=output.per_file
+        )
+
+
+def _fits_here(prepared: Prepared, output: Written) -> bool:
+    """Whether the records of an output can be held by this process."""
+    if not output.is_small:
+        return False
+    size = sum(source.size for source in prepared.inputs)
+    return size <= _TINY_INPUT or not may_outnumber_sources(prepared.plan.nodes.values())
+
+
+@contextmanager
+def _unwritable(output: PlannedOutput) -> Iterator[None]:
+    """Values that the format of an output has no place for are told with the output's own place."""
+    try:
+        yield
+    except WriteError as problem:
+        if problem.code is None:
+            raise
+        message = str(problem)
+        help = "exclude it, emit the parts of it that are needed, or write JSON"
+        place = output.node.config.at("type")
+        diagnostic = output.unit.problem(problem.code, message, place, help=help)
+        raise RunError(message, Exit.IO, [diagnostic], help) from problem
+
+
+def _put_together(prepared: Prepared, output: Written, collected: Collected) -> ComputedOutput:
+    """The files of an output, aside; of a preview, what they would hold."""
+    name, records = output.planned.name, collected.records
+    if prepared.plan.options.preview:
+        every = [piece for pieces in collected.pieces.values() for piece in pieces]
+        content = io.BytesIO()
+        write_document(content, renderer(output.spec), every)
+        return ComputedOutput(
+            name=name, records=records, files=slice(0), preview=content.getvalue()
+        )
+    destinations, publication = prepared.destinations, prepared.publication
+    pieces_of = dict[FileKey, Sequence[Piece]](collected.pieces)
+    for key in destinations.keys(output.planned):
+        pieces_of.setdefault(key, [])
+    before = len(publication)
+    for key, pieces in sorted(pieces_of.items(), key=itemgetter(0)):
+        target = destinations.target(output.planned, key)
+        assemble(publication, target, output.spec, pieces, prepared.observer.warned)
+    return ComputedOutput(name=name, records=records, files=slice(before, len(publication)))

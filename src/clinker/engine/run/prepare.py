@@ -1,0 +1,79 @@
+"""What a run does before it needs a session: nothing is computed yet, nothing can be lost."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from pathlib import Path
+
+from clinker.cxl.syntax.ast import TraceLevel
+from clinker.engine.reading.inputs import SourceInput, open_inputs
+from clinker.engine.rejects.sites import Sites
+from clinker.engine.report.facts import Identity, identify
+from clinker.engine.run.observer import Observer
+from clinker.engine.run.supported import check_supported
+from clinker.engine.writing.destinations import Destinations, check_existing, known_directories
+from clinker.formats.files.marks import nearest_directory
+from clinker.formats.files.publication import Publication
+from clinker.formats.files.recovery import recover
+from clinker.frozen import frozen
+from clinker.plan.compile import Plan
+from clinker.plan.files.paths import with_parents
+
+
+@frozen(eq=False, kw_only=True)
+class Prepared:
+    """A run that can begin to compute."""
+
+    plan: Plan
+    observer: Observer
+    identity: Identity
+    sites: Sites
+    inputs: tuple[SourceInput, ...]
+    destinations: Destinations
+    publication: Publication
+
+    @property
+    def total(self) -> int:
+        """How many records the sources have."""
+        return sum(source.records for source in self.inputs)
+
+
+def prepare(plan: Plan, observer: Observer) -> Prepared:
+    """Open the inputs and make sure that outputs can be written; `RunError` if they cannot."""
+    identity = identify(plan.options.batch_id)
+    observer.began(identity)
+    check_supported(plan)
+    _recover(plan, observer, known_directories(plan, identity))
+    check_existing(plan, identity)
+    sites = Sites()
+    inputs = open_inputs(plan, identity, sites)
+    for warning in (w for source in inputs for w in source.inventory.warnings):
+        observer.warned(warning)
+    destinations = Destinations(plan, identity, inputs)
+    _recover(plan, observer, destinations.directories())
+    destinations.check()
+    return Prepared(
+        plan=plan,
+        observer=observer,
+        identity=identity,
+        sites=sites,
+        inputs=inputs,
+        destinations=destinations,
+        publication=Publication(identity.execution_id),
+    )
+
+
+def _recover(plan: Plan, observer: Observer, directories: Iterable[Path]) -> None:
+    """Undo or remove what killed runs have left where this one is going to write.
+
+    Before a directory is made, its files lie aside in one above it.
+    """
+    if plan.options.preview:
+        return
+    base_dir = plan.options.base_dir
+    places = (place for each in directories for place in with_parents(each, base_dir))
+    for recovered in recover(map(nearest_directory, places)):
+        if recovered.undone or recovered.problem:
+            observer.warned(str(recovered))
+        else:
+            observer.logged(TraceLevel.INFO, str(recovered))

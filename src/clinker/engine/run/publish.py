@@ -1,0 +1,93 @@
+"""The end of a run: its files are put in place, all of them or none, and it reports."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import UTC, datetime
+
+from clinker.engine.reading.inputs import SourceInput
+from clinker.engine.rejects.entries import Rejected
+from clinker.engine.rejects.file import log_unfiled, prepare_files
+from clinker.engine.report.facts import (
+    Counts,
+    DeadLetterFile,
+    Exit,
+    OutputReport,
+    RunReport,
+    SourceReport,
+)
+from clinker.engine.run.compute import Computed, ComputedOutput
+from clinker.engine.run.prepare import Prepared
+from clinker.engine.session import MemorySampler
+from clinker.engine.session.session import Session
+from clinker.formats.files.publication import Published
+from clinker.plan.analyses.reach import reached
+
+
+def publish(
+    prepared: Prepared, session: Session, memory: MemorySampler, computed: Computed
+) -> RunReport:
+    """Publish the outputs and the dead-letter files, if the inputs are still what was read."""
+    plan, observer, publication = prepared.plan, prepared.observer, prepared.publication
+    rejected = computed.rejected
+    log_unfiled(plan, rejected, observer)
+    outputs_end = len(publication)
+    if not plan.options.preview:
+        prepare_files(plan, rejected, prepared.inputs, publication)
+    for source in prepared.inputs:
+        source.check_unchanged()
+    session.check()
+    observer.publishing()
+    published = publication.commit()
+    exit_code = Exit.DEAD_LETTERS if rejected.entries else Exit.OK
+    if not plan.options.preview:
+        observer.published(exit_code)
+    return RunReport(
+        execution_id=prepared.identity.execution_id,
+        batch_id=prepared.identity.batch_id,
+        started=prepared.identity.started,
+        pipeline=plan.pipeline.pipeline.name,
+        finished=datetime.now(UTC),
+        exit_code=exit_code,
+        counts=_counts(prepared, computed),
+        sources=tuple(_source_report(source, rejected) for source in prepared.inputs),
+        outputs=tuple(_output_report(output, published) for output in computed.outputs),
+        dead_letter_files=tuple(
+            DeadLetterFile(path=file.path, entries=file.records) for file in published[outputs_end:]
+        ),
+        rejections=rejected.categories,
+        peak_rss_bytes=memory.peak_bytes,
+        engine=vars(session.facts),
+    )
+
+
+def _counts(prepared: Prepared, computed: Computed) -> Counts:
+    total, rejected = prepared.total, computed.rejected
+    ok = reached(prepared.plan.nodes, {each.name: each.records for each in computed.outputs})
+    return Counts(
+        total=total,
+        # Where nobody can tell which reached an output, those that were not rejected count.
+        ok=total - rejected.records if ok is None else ok,
+        written=computed.written,
+        dlq=len(rejected.entries),
+    )
+
+
+def _source_report(source: SourceInput, rejected: Rejected) -> SourceReport:
+    return SourceReport(
+        name=source.name,
+        files=tuple(file.path for file in source.files),
+        records=source.records,
+        rejected=rejected.by_source.get(source.name, 0),
+    )
+
+
+def _output_report(output: ComputedOutput, published: Sequence[Published]) -> OutputReport:
+    own = published[output.files]
+    return OutputReport(
+        name=output.name,
+        paths=tuple(file.path for file in own),
+        records=output.records,
+        bytes=sum(file.size for file in own),
+        preview=output.preview,
+    )

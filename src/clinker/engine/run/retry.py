@@ -1,0 +1,23 @@
+"""A run that computes anew: records may demand more care than it was begun with."""
+
+from __future__ import annotations
+
+from contextlib import nullcontext
+
+from clinker.cxl.run.patterns import timed
+from clinker.engine.rejects.sites import Demand, RunAgain
+from clinker.engine.run.compute import Computed, compute
+from clinker.engine.run.prepare import Prepared
+from clinker.engine.session.session import Session
+
+
+def compute_with_care(prepared: Prepared, session: Session) -> Computed:
+    """All outputs written aside, and the rejected records, with as much care as they demand."""
+    demands: frozenset[Demand] = frozenset()
+    while True:
+        try:
+            with timed() if Demand.LONG_TEXTS in demands else nullcontext():
+                return compute(prepared, session, demands)
+        except RunAgain as again:
+            prepared.publication.discard()
+            demands |= {again.demand}

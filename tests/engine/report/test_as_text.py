@@ -1,0 +1,67 @@
+"""How the report of a run is shown to people."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from clinker.engine.report.as_text import preview_content, preview_summary, summary
+from clinker.engine.report.facts import DeadLetterFile
+from tests.engine.report.reports import output, report
+
+HERE = Path.cwd()
+
+
+def test_the_summary_tells_what_was_written_and_rejected() -> None:
+    shown = summary(
+        report(
+            outputs=(output("result", "out/result.csv"), output("big", "b.csv", size=12_345_678)),
+            dead_letter_files=(DeadLetterFile(path=Path("errors.csv"), entries=1),),
+            rejections={"type_coercion_failure": 1},
+        )
+    )
+    assert shown == (
+        "result        out/result.csv  3 records  120 B\n"
+        "big           b.csv           3 records  12.3 MB\n"
+        "dead letters  errors.csv      1 entry\n"
+        "  1  type_coercion_failure\n"
+        "Pipeline complete: 4 total, 3 ok, 3 written, 1 dlq\n"
+    )
+
+
+def test_the_most_frequent_reasons_come_first_and_few_are_shown() -> None:
+    reasons = {f"reason_{n}": n for n in range(1, 8)}
+    shown = summary(report(outputs=(), rejections=reasons)).splitlines()[:-1]
+    assert shown == [
+        "  7  reason_7",
+        "  6  reason_6",
+        "  5  reason_5",
+        "  4  reason_4",
+        "  3  reason_3",
+        "  3  for other reasons",
+    ]
+
+
+def test_split_outputs_take_two_lines() -> None:
+    paths = [f"out/part-{n}.csv" for n in range(1, 5)]
+    assert summary(report(outputs=(output("result", *paths),))).splitlines()[:-1] == [
+        "result  out/part-1.csv    3 records  120 B",
+        "        and 3 more files",
+    ]
+
+
+def test_a_file_is_shown_as_seen_from_here() -> None:
+    outputs = (output("a", str(HERE / "x" / ".." / "a.csv")), output("b", "/elsewhere/b.csv"))
+    lines = summary(report(outputs=outputs)).splitlines()
+    assert [line.split()[1] for line in lines[:2]] == ["a.csv", "/elsewhere/b.csv"]
+
+
+def test_a_preview_of_one_output_is_its_bytes() -> None:
+    content = "id\nß\n".encode()
+    shown = report(outputs=(output("result", "out.csv", preview=content),))
+    assert preview_content(shown) == content
+    assert preview_summary(shown) == "Preview complete: 4 total, 3 ok, 3 written, 1 dlq\n"
+
+
+def test_previews_of_several_outputs_stand_below_their_names() -> None:
+    outputs = (output("a", "a.csv", preview=b"x\n1\n"), output("b", "b.csv", preview=b"x\n2\n"))
+    assert preview_content(report(outputs=outputs)) == (b"==> a <==\nx\n1\n\n==> b <==\nx\n2\n")
