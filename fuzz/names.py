@@ -15,13 +15,12 @@ from pathlib import Path
 from typing import Any
 
 from clinker.diagnostics.render import render_text
+from clinker.engine.report.explain import explain
 from clinker.engine.report.facts import RunError
-from clinker.engine.report.native import native_sql
 from clinker.engine.run.observer import Quiet
 from clinker.engine.run.run import run_in
 from clinker.engine.session.session import Session
 from clinker.plan.compile import Plan, compile_pipeline
-from clinker.plan.explain import explain
 from clinker.plan.options import Options
 from fuzz.engine import answers
 from fuzz.findings import Finding, Kind, Tally, Wrong, dice, judged, smallest
@@ -169,7 +168,7 @@ def check(case: Case, session: Session | None) -> None:
         plan = _planned(_pipeline(case), folder)
         if session is None:
             for form in ("text", "json", "sql"):
-                explain(plan, form, native_sql(plan))
+                explain(plan, form)
             return
         others = {name: f"v{at}" for at, name in enumerate(case.names)}
         _write(folder / "in", case.format, [{"id": n, **others} for n in ("1", "bad", "2")])

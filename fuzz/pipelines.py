@@ -10,9 +10,8 @@ from pathlib import Path
 from tests.spec.cases import Case, all_cases
 
 from clinker.diagnostics.render import render_text
-from clinker.engine.report.native import native_sql
+from clinker.engine.report.explain import explain
 from clinker.plan.compile import compile_pipeline
-from clinker.plan.explain import explain
 from clinker.plan.options import Options
 from fuzz.findings import Finding, Kind, Tally, Wrong, dice, judged, smallest
 
@@ -78,9 +77,8 @@ def check(folder: Path, content: bytes) -> None:
         if not any(found.is_error for found in compiled.diagnostics):
             raise Wrong(Kind.DIFFERENT, f"there is no plan, and nobody says why: {shown}")
         return
-    sql = native_sql(compiled.plan)
     for form in ("text", "json", "dot", "sql"):
-        explain(compiled.plan, form, sql)
+        explain(compiled.plan, form)
 
 
 # Damaging pipelines

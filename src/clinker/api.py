@@ -76,12 +76,11 @@ class Plan:
 
     def explain(self, form: str = "text") -> str:
         """The execution plan, as `clinker run --explain` shows it."""
-        from clinker.engine.report.native import native_sql
-        from clinker.plan.explain import explain
+        from clinker.engine.report.explain import explain
 
         if form not in _FORMS:
             raise ValueError(f"a plan is explained as {', '.join(_FORMS)}, not as '{form}'")
-        return explain(self._plan, form, native_sql(self._plan))
+        return explain(self._plan, form)
 
 
 def compile(

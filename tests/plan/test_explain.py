@@ -17,7 +17,6 @@ import pytest
 from clinker.plan.compile import Plan, compile_pipeline
 from clinker.plan.explain import explain
 from clinker.plan.explain.as_text import size
-from clinker.plan.explain.facts import NodeSql
 from clinker.plan.options import Options
 from tests.plan.compiling import brief
 
@@ -553,7 +552,7 @@ def test_the_schema_is_a_schema() -> None:
     jsonschema.Draft202012Validator.check_schema(SCHEMA)
 
 
-@pytest.mark.parametrize("form", ["text", "json", "dot", "sql"])
+@pytest.mark.parametrize("form", ["text", "json", "dot"])
 @pytest.mark.parametrize("path", PIPELINES, ids=lambda path: path.stem)
 def test_the_same_plan_gives_the_same_text_wherever_it_stands(
     path: Path, form: str, tmp_path: Path
@@ -600,23 +599,8 @@ def test_graphviz_draws_the_dot_form(path: Path, tmp_path: Path) -> None:
     assert "<svg" in drawn.stdout
 
 
-def test_the_sql_form_shows_what_the_engine_gives(tmp_path: Path) -> None:
-    sql = {"orders": NodeSql(("`a` + 1 AS `$1`",), ("emit b: `$1`",), ("c.odd()",))}
-    lines = explain(planned(tmp_path, ORDERS + output("orders")), "sql", sql).splitlines()
-    assert lines == [
-        "-- Node 0: orders (Source)",
-        "-- in the interpreter: c.odd()",
-        "WITH `a` + 1 AS `$1`",
-        "emit b: `$1`",
-        "",
-        "-- Node 1: out (Output)",
-        "-- no expressions",
-        "",
-    ]
-
-
 def test_explaining_needs_no_spark() -> None:
-    modules = "clinker.plan.explain, clinker.engine.report.native"
+    modules = "clinker.plan.explain, clinker.engine.report.explain"
     check = f"import sys, {modules}; sys.exit('pyspark' in sys.modules)"
     assert subprocess.run([sys.executable, "-c", check]).returncode == 0
 

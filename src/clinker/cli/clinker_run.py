@@ -40,10 +40,9 @@ def _explain(compiled: Compiled, args: Namespace) -> int:
     failed = report(compiled.diagnostics, args.format, sys.stderr)
     if failed or not compiled.plan:
         return CONFIGURATION
-    from clinker.engine.report.native import native_sql
-    from clinker.plan.explain import explain
+    from clinker.engine.report.explain import explain
 
-    sys.stdout.write(explain(compiled.plan, args.explain, native_sql(compiled.plan)))
+    sys.stdout.write(explain(compiled.plan, args.explain))
     return OK
 
 

@@ -64,6 +64,11 @@ class Foreign:
         return (read.column for read in self.reads)
 
     @property
+    def cxl(self) -> str:
+        """What is computed, on one line."""
+        raise NotImplementedError
+
+    @property
     def ddl(self) -> str:
         """The type of the value's column."""
         raise NotImplementedError
@@ -83,6 +88,11 @@ class Foreign:
 @frozen(eq=False)
 class ForeignExpression(Foreign):
     expression: typed.Expr
+
+    @property
+    def cxl(self) -> str:
+        place = self.expression.location
+        return " ".join(place.source.text[place.span.start : place.span.end].split())
 
     @property
     def ddl(self) -> str:
@@ -117,6 +127,10 @@ class ForeignRecords(Foreign):
     fields: Mapping[str, Type]
     meta: Mapping[str, Type]
     max_expansion: int
+
+    @property
+    def cxl(self) -> str:
+        return "emit each"
 
     @property
     def ddl(self) -> str:

@@ -1,7 +1,7 @@
 """Frames: tables of the engine, described by the SQL that makes them.
 
 A frame is a chain of steps down to what is read. Nothing is sent to the engine while it grows: a
-session builds all of it at once (`session.building`), and `--explain sql` shows the same steps.
+session builds all of it at once (`session.frames`), and `--explain sql` shows the same steps.
 Names that no user column can have begin with `$`.
 """
 
@@ -52,11 +52,15 @@ class Frame:
     @property
     def inputs(self) -> tuple[Frame, ...]:
         """What it is made of."""
-        return ()
+        return self.others
 
     @property
-    def sql(self) -> str:
-        """The step in words of SQL, without what it is made of."""
+    def others(self) -> tuple[Frame, ...]:
+        """Those of them that the step has to call by a name."""
+        return ()
+
+    def sql(self, *others: str) -> str:
+        """The step in words of SQL; it calls the others by these names."""
         raise NotImplementedError
 
     def select(self, items: Items) -> Frame:
@@ -151,28 +155,26 @@ class Input(Frame):
     """What `--explain sql` calls it."""
     open: Callable[[Session], DataFrame]
 
-    @property
-    def sql(self) -> str:
+    def sql(self, *others: str) -> str:
         return f"FROM {self.label}"
 
 
 @frozen(eq=False)
-class _Step(Frame):
+class Step(Frame):
     """A frame made of another."""
 
     below: Frame
 
     @property
     def inputs(self) -> tuple[Frame, ...]:
-        return (self.below,)
+        return self.below, *self.others
 
 
 @frozen(eq=False)
-class Select(_Step):
+class Select(Step):
     columns: tuple[tuple[str, str], ...]
 
-    @property
-    def sql(self) -> str:
+    def sql(self, *others: str) -> str:
         return f"SELECT {_listed(self.columns)}"
 
     def select(self, items: Items) -> Frame:
@@ -186,40 +188,36 @@ class Select(_Step):
 
 
 @frozen(eq=False)
-class Extend(_Step):
+class Extend(Step):
     columns: tuple[tuple[str, str], ...]
 
-    @property
-    def sql(self) -> str:
+    def sql(self, *others: str) -> str:
         return f"SELECT *, {_listed(self.columns)}"
 
 
 @frozen(eq=False)
-class Where(_Step):
+class Where(Step):
     test: str
 
-    @property
-    def sql(self) -> str:
+    def sql(self, *others: str) -> str:
         return f"WHERE {self.test}"
 
 
 @frozen(eq=False)
-class Number(_Step):
+class Number(Step):
     name: str
 
-    @property
-    def sql(self) -> str:
+    def sql(self, *others: str) -> str:
         return f"SELECT *, /* number */ AS {quoted(self.name)}"
 
 
 @frozen(eq=False)
-class Explode(_Step):
+class Explode(Step):
     text: str
     place: str
     item: str
 
-    @property
-    def sql(self) -> str:
+    def sql(self, *others: str) -> str:
         return f"SELECT *, {self.item_sql}"
 
     @property
@@ -228,44 +226,41 @@ class Explode(_Step):
 
 
 @frozen(eq=False)
-class Group(_Step):
+class Group(Step):
     by: tuple[str, ...]
     aggregates: tuple[tuple[str, str], ...]
 
-    @property
-    def sql(self) -> str:
+    def sql(self, *others: str) -> str:
         by = ", ".join(selection(self.by)) or "()"
         return f"SELECT {_listed(self.aggregates)} GROUP BY {by}"
 
 
 @frozen(eq=False)
-class Join(_Step):
+class Join(Step):
     other: Frame
     test: str
     is_small: bool
     """Whether the other one may be sent to wherever rows of this one are."""
 
     @property
-    def inputs(self) -> tuple[Frame, ...]:
-        return self.below, self.other
+    def others(self) -> tuple[Frame, ...]:
+        return (self.other,)
 
-    @property
-    def sql(self) -> str:
+    def sql(self, *others: str) -> str:
         hint = "/*+ BROADCAST */ " if self.is_small else ""
-        return f"LEFT JOIN {hint}(...) ON {self.test}"
+        return f"LEFT JOIN {hint}{', '.join(others)} ON {self.test}"
 
 
 @frozen(eq=False)
-class Cross(_Step):
+class Cross(Step):
     other: Frame
 
     @property
-    def inputs(self) -> tuple[Frame, ...]:
-        return self.below, self.other
+    def others(self) -> tuple[Frame, ...]:
+        return (self.other,)
 
-    @property
-    def sql(self) -> str:
-        return "CROSS JOIN (...)"
+    def sql(self, *others: str) -> str:
+        return f"CROSS JOIN {', '.join(others)}"
 
 
 @frozen(eq=False)
@@ -273,59 +268,53 @@ class Union(Frame):
     parts: tuple[Frame, ...]
 
     @property
-    def inputs(self) -> tuple[Frame, ...]:
+    def others(self) -> tuple[Frame, ...]:
         return self.parts
 
-    @property
-    def sql(self) -> str:
-        return "UNION ALL"
+    def sql(self, *others: str) -> str:
+        return f"FROM {' UNION ALL '.join(others)}"
 
 
 @frozen(eq=False)
-class Sort(_Step):
+class Sort(Step):
     by: tuple[SortBy, ...]
 
-    @property
-    def sql(self) -> str:
+    def sql(self, *others: str) -> str:
         return f"ORDER BY {', '.join(key.sql for key in self.by)}"
 
 
 @frozen(eq=False)
-class Cut(_Step):
+class Cut(Step):
     part: str
     """SQL for the number of a row's part."""
     parts: int
     order: tuple[str, ...]
 
-    @property
-    def sql(self) -> str:
+    def sql(self, *others: str) -> str:
         by = ", ".join(self.order)
         return f"DISTRIBUTE BY {self.part} /* {self.parts} parts */ SORT BY {by}"
 
 
 @frozen(eq=False)
-class OnePart(_Step):
-    @property
-    def sql(self) -> str:
+class OnePart(Step):
+    def sql(self, *others: str) -> str:
         return "/* in one part */"
 
 
 @frozen(eq=False)
-class Remember(_Step):
-    @property
-    def sql(self) -> str:
+class Remember(Step):
+    def sql(self, *others: str) -> str:
         return "/* computed once */"
 
 
 @frozen(eq=False)
-class RunInArrow(_Step):
+class RunInArrow(Step):
     function: BatchFunction
     added: Mapping[str, str]
     work: str
     """What it does, for those who read the plan."""
 
-    @property
-    def sql(self) -> str:
+    def sql(self, *others: str) -> str:
         return f"/* Python adds {', '.join(selection(self.added))}: {self.work} */"
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from clinker.engine.expressions.foreign import ForeignExpression, foreign_batch_function
+from clinker.engine.expressions.foreign import foreign_batch_function
 from clinker.engine.expressions.scope import Columns, ForeignColumns, Layer
 from clinker.engine.flow.frame import Frame, unquoted
 
@@ -39,12 +39,6 @@ def _with_foreign(frame: Frame, layer: ForeignColumns) -> Frame:
     added: dict[str, str] = {}
     for each in work:
         added |= {unquoted(each.value): each.ddl, unquoted(each.fails): "BOOLEAN"}
-    return frame.run_in_arrow(foreign_batch_function(work), added, "; ".join(map(_cxl, work)))
-
-
-def _cxl(work: object) -> str:
-    """The CXL that the interpreter computes, on one line."""
-    if not isinstance(work, ForeignExpression):
-        return "emit each"
-    place = work.expression.location
-    return " ".join(place.source.text[place.span.start : place.span.end].split())
+    return frame.run_in_arrow(
+        foreign_batch_function(work), added, "; ".join(each.cxl for each in work)
+    )

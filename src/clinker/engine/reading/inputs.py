@@ -161,7 +161,7 @@ def _open(
     if problems:
         raise RunError(problems[0].message, Exit.IO, problems)
     site = sites.add(Site(unit.name, "", None))
-    spec = _spec(plan, unit, config, site, whole)
+    spec = read_spec(plan, unit, config, site, whole)
     try:
         files = [input_file(i, str(file.path)) for i, file in enumerate(discovery.files)]
         task_bytes = plan.pipeline.pipeline.concurrency.chunk_size or _task_bytes(files)
@@ -197,7 +197,8 @@ def _split_bytes(task_bytes: int) -> int:
     return -(-task_bytes // splits)
 
 
-def _spec(plan: Plan, unit: Unit, config: SourceConfig, site: int, whole: bool) -> ReadSpec:
+def read_spec(plan: Plan, unit: Unit, config: SourceConfig, site: int, whole: bool) -> ReadSpec:
+    """What is to be read of a source."""
     required = plan.required[unit.name]
     every = tuple(column.name for column in config.schema_columns)
     keeps_undeclared = config.on_unmapped.mode == "auto_widen" and (whole or required.undeclared)

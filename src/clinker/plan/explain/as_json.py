@@ -106,7 +106,7 @@ def _cxl(node: NodeFacts) -> Json:
             "variables": list(node.cxl.variables),
             "writes": _types(node.cxl.writes),
             "can_fail": list(node.cxl.failures),
-            "in_interpreter": list(node.sql.interpreted) if node.sql else [],
+            "in_interpreter": list(node.interpreted),
         }
     }
 

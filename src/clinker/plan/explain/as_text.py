@@ -297,9 +297,8 @@ def _cxl(node: NodeFacts) -> Iterator[str]:
     if node.cxl.writes:
         yield f"  writes: {_typed(node.cxl.writes)}"
     yield f"  can fail: {', '.join(node.cxl.failures) or 'no'}"
-    if node.sql:
-        for text in node.sql.interpreted:
-            yield f"  in the interpreter, record by record: {text}"
+    for text in node.interpreted:
+        yield f"  in the interpreter, record by record: {text}"
 
 
 # Resources

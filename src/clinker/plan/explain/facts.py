@@ -18,18 +18,6 @@ from clinker.plan.nodes.window import Window
 
 
 @dataclass(frozen=True)
-class NodeSql:
-    """What a node asks of Spark."""
-
-    shared: tuple[str, ...]
-    """Values that are computed once and used several times, each `text AS name`."""
-    lines: tuple[str, ...]
-    """What is kept, rejected, emitted and compared."""
-    interpreted: tuple[str, ...]
-    """Expressions without a form in SQL; the interpreter computes them, record by record."""
-
-
-@dataclass(frozen=True)
 class NodeFacts:
     """One node of the plan."""
 
@@ -56,7 +44,8 @@ class NodeFacts:
     required: RequiredColumns | None
     """What is read of a source."""
     cxl: CxlFacts | None
-    sql: NodeSql | None
+    interpreted: tuple[str, ...]
+    """Expressions without a form in SQL; the interpreter computes them, record by record."""
     aggregate: AggregateStrategy | None
 
     @property

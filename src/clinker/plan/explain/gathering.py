@@ -24,7 +24,6 @@ from clinker.plan.explain.facts import (
     Facts,
     MemoryFacts,
     NodeFacts,
-    NodeSql,
     OutputFacts,
     RelaxedAggregate,
     RetractionFacts,
@@ -49,7 +48,7 @@ _ARBITRATION = {
 }
 
 
-def gather_facts(plan: Plan, now: datetime, sql: Mapping[str, NodeSql]) -> Facts:
+def gather_facts(plan: Plan, now: datetime, interpreted: Mapping[str, tuple[str, ...]]) -> Facts:
     """The facts about a plan. Files are looked at from outside, none is opened."""
     operators = {unit.name: operator(plan, unit) for unit in plan.graph}
     files = discover_all(plan, now)
@@ -60,7 +59,7 @@ def gather_facts(plan: Plan, now: datetime, sql: Mapping[str, NodeSql]) -> Facts
         pipeline=plan.pipeline.pipeline.name,
         channel=plan.channel,
         compositions={call.name: call.node.use for call in plan.graph.calls.values()},
-        nodes=tuple(_nodes(plan, operators, estimates, sql)),
+        nodes=tuple(_nodes(plan, operators, estimates, interpreted)),
         outputs=tuple(_outputs(plan)),
         dead_letters={
             source: display_name(path, base_dir)
@@ -85,7 +84,7 @@ def _nodes(
     plan: Plan,
     operators: Mapping[str, Operator],
     estimates: Mapping[str, Volume],
-    sql: Mapping[str, NodeSql],
+    interpreted: Mapping[str, tuple[str, ...]],
 ) -> Iterator[NodeFacts]:
     passed_on = hand_offs(plan, operators)
     units = plan.graph.units
@@ -111,7 +110,7 @@ def _nodes(
             volume=estimates[unit.name],
             required=plan.required.get(unit.name),
             cxl=describe_cxl(plan, unit),
-            sql=sql.get(unit.name),
+            interpreted=interpreted.get(unit.name, ()),
             aggregate=plan.orders.strategies.get(unit.name),
         )
 
