@@ -180,9 +180,14 @@ class Scope:
         """Let the interpreter fill the two columns of this work."""
         self._foreign[work.value] = self._foreign[work.fails] = work
 
-    def layers(self, *texts: str) -> list[Layer]:
-        """How to compute the columns that these texts use, each layer using earlier ones."""
-        return _build_layers(self._frames[0].names, self._foreign, texts)
+    def layers(self, *texts: str, present: Set[str] = frozenset()) -> list[Layer]:
+        """How to compute the columns that these texts use, each layer using earlier ones.
+
+        Those that are `present`, given by their names, have been computed before.
+        """
+        names = {text: name for text, name in self._frames[0].names.items() if name not in present}
+        foreign = {name: work for name, work in self._foreign.items() if name not in present}
+        return _build_layers(names, foreign, texts)
 
 
 def _build_layers(

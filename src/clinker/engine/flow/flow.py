@@ -212,7 +212,8 @@ class Flow:
 
     def rejecting(self, fails: str, reject: str) -> Flow:
         """The flow in which records that fail are rejected, unless they were before."""
-        flow = self if self.has_rejects else self.with_hidden([(MARK, NO_REJECT)])
+        flow = self._filtered() if self.filters < _MOST_FILTERS else self
+        flow = flow if flow.has_rejects else flow.with_hidden([(MARK, NO_REJECT)])
         return replace(flow, events=(*flow.events, Event(fails, reject)))
 
     def with_hidden(self, columns: Iterable[tuple[Hidden, str]]) -> Flow:
@@ -311,7 +312,8 @@ class Flow:
         return any(event.reject is None for event in self.events)
 
     def _with(self, *texts: str) -> Frame:
-        return with_layers(self.frame, self.scope.layers(*texts))
+        present = set(selection(self.frame.names))
+        return with_layers(self.frame, self.scope.layers(*texts, present=present))
 
 
 def _filtered_in_place(frame: Frame, test: str) -> Frame:
