@@ -210,7 +210,7 @@ def test_a_signal_that_python_ignores_ends_the_run_all_the_same(folder: Path) ->
     script = """\
 import os, signal, sys
 from clinker.cli.clinker import main
-from clinker.engine.run import run
+from clinker.engine.run import settle
 
 class Finalized:
     def __del__(self):
@@ -220,7 +220,7 @@ class Finalized:
 def check_limits(*_):  # all is computed by now, and nothing is in place yet
     Finalized()
 
-run.check_limits = check_limits
+settle.check_limits = check_limits
 sys.exit(main(["run", "pipeline.yaml"]))
 """
     command = [sys.executable, "-c", script]

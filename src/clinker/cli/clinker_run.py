@@ -54,7 +54,7 @@ def _check(compiled: Compiled, args: Namespace, spark_conf: Mapping[str, str]) -
     inputs = check_inputs(compiled.plan.graph, compiled.plan.options, datetime.now(UTC))
     if report(in_reading_order([*compiled.diagnostics, *inputs]), args.format):
         return IO
-    from clinker.cli.execution import session_settings
+    from clinker.cli.session_settings import session_settings
     from clinker.engine.run.failures import memory_problem
     from clinker.engine.run.supported import unsupported
 

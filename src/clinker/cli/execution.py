@@ -16,6 +16,7 @@ from pathlib import Path
 
 from clinker.cli.command import DETAILED, IO, CommandError, internal_error, report_it
 from clinker.cli.progress import Log, watching
+from clinker.cli.session_settings import session_settings
 from clinker.cli.signals import Interruption, broken_connections_told
 from clinker.config.nodes import SourceNode
 from clinker.cxl.syntax.ast import TraceLevel
@@ -28,7 +29,7 @@ from clinker.engine.report.facts import Exit, RunError, RunReport, failed_report
 from clinker.engine.run.failures import check_memory, memory_warning
 from clinker.engine.session import start_jvm
 from clinker.engine.session.secrets import hide_secrets
-from clinker.engine.session.settings import DEFAULT_BATCH, SessionError, SessionSettings
+from clinker.engine.session.settings import SessionError
 from clinker.plan.compile import Plan
 from clinker.plan.files.discovery import check_inputs, discover
 
@@ -172,24 +173,6 @@ def _input_size(plan: Plan) -> int:
     sources = plan.graph.of(SourceNode)
     discoveries = (discover(source.config, plan.options, now) for _, source in sources)
     return sum(file.size for discovery in discoveries for file in discovery.files)
-
-
-def session_settings(
-    plan: Plan, args: Namespace, spark_conf: Mapping[str, str], debug: bool
-) -> SessionSettings:
-    """What the run asks of Spark: the command line first, then the pipeline file."""
-    settings, options, storage = plan.pipeline.pipeline, plan.options, plan.storage
-    return SessionSettings(
-        master=args.master,
-        remote=args.remote or (None if args.master else os.environ.get("CLINKER_REMOTE") or None),
-        threads=options.threads or settings.concurrency.threads,
-        memory_limit=plan.memory_limit,
-        batch_size=settings.batch_size if settings.has("batch_size") else DEFAULT_BATCH,
-        local_dir=None if storage.spill_dir_is_default else storage.spill_dir,
-        compress=storage.spill.compress != "off",
-        spark_conf=spark_conf,
-        debug=debug,
-    )
 
 
 def _print_preview(report: RunReport) -> None:
