@@ -98,5 +98,5 @@ def test_what_leaves_the_engine_is_shown(tmp_path: Path, expression: str, is_nat
     plan = compile_pipeline(pipeline, "p.yaml", Options(base_dir=tmp_path)).plan
     assert plan
     shown = explain(plan, "sql")
-    assert (" rlike " in shown) is is_native
+    assert (" RLIKE " in shown) is is_native
     assert ("Python adds" not in shown) is is_native

@@ -600,7 +600,7 @@ def test_graphviz_draws_the_dot_form(path: Path, tmp_path: Path) -> None:
 
 
 def test_explaining_needs_no_spark() -> None:
-    modules = "clinker.plan.explain, clinker.engine.report.explain"
+    modules = "clinker.plan.explain, clinker.engine.report.interpreted"
     check = f"import sys, {modules}; sys.exit('pyspark' in sys.modules)"
     assert subprocess.run([sys.executable, "-c", check]).returncode == 0
 

@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from clinker.engine.report.interpreted import interpreted
-from clinker.plan import explain as planner
 from clinker.plan.compile import Plan
 
 
 def explain(plan: Plan, form: str) -> str:
     """A plan as `text`, `json`, `dot` or `sql`."""
+    # What describes a run need not be imported for the forms of the planner, nor they for it.
     if form == "sql":
-        # The other forms need not wait for all that describes a run.
         from clinker.engine.report.as_sql import as_sql
 
         return as_sql(plan)
+    from clinker.engine.report.interpreted import interpreted
+    from clinker.plan import explain as planner
+
     return planner.explain(plan, form, interpreted(plan))

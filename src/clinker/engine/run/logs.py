@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
-from typing import Any, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 import pyarrow as pa
@@ -33,10 +33,12 @@ from clinker.engine.rejects.entries import Rejected
 from clinker.engine.rejects.places import record_name
 from clinker.engine.run.observer import Observer
 from clinker.engine.run.tracing import ProgramMessages, needs_interpreter, program_messages
-from clinker.engine.session.session import Session
 from clinker.frozen import frozen
 from clinker.plan.nodes import PlannedTransform
 from clinker.plan.nodes.checks import CHECKED_VALUE
+
+if TYPE_CHECKING:
+    from clinker.engine.session.session import Session
 
 _TEXT, _SHOWN, _FIELD = "$text", "$shown", "$field:"
 _SOURCE, _POSITION = "$of_source", "$at_position"

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import replace
+from typing import TYPE_CHECKING
 
 from clinker.cxl.check import typed
 from clinker.cxl.failure import Failure
@@ -22,9 +23,11 @@ from clinker.engine.flow.frame import Frame
 from clinker.engine.rejects.explaining import Reads
 from clinker.engine.rejects.mark import inputs_array_sql, read_expressions, reads_of
 from clinker.engine.run.observer import Observer
-from clinker.engine.session.session import Session
 from clinker.frozen import frozen
 from clinker.plan.nodes import PlannedTransform
+
+if TYPE_CHECKING:
+    from clinker.engine.session.session import Session
 
 _READ, _ROW, _FILE = "$read", "$row", "$file"
 

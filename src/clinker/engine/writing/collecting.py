@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import pairwise
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pyarrow as pa
@@ -18,13 +18,15 @@ import pyarrow.compute as pc
 from clinker.engine.flow.flow import POSITION, REJECT, SOURCE
 from clinker.engine.flow.frame import BatchFunction, Frame
 from clinker.engine.rejects.reject_texts import REJECTS, rejects_of
-from clinker.engine.session.session import Session
 from clinker.formats.common.read_spec import FILE_SHIFT
 from clinker.formats.common.rendering import render_all
 from clinker.formats.common.writing import Piece, WriteError, WriteSpec, writing_to
 from clinker.formats.files.parts import Part, PartWriter
 from clinker.formats.renderer import renderer
 from clinker.frozen import frozen
+
+if TYPE_CHECKING:
+    from clinker.engine.session.session import Session
 
 FileKey = tuple[int, int]
 """The number of a source and of one of its files."""
