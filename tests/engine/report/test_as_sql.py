@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import re
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from functools import partial
 from pathlib import Path
 from textwrap import dedent
 
@@ -14,9 +16,11 @@ from clinker.engine.flow.building import Building
 from clinker.engine.flow.flows import Flows
 from clinker.engine.flow.frame import Frame
 from clinker.engine.reading import inputs as reading
-from clinker.engine.rejects.sites import Sites
+from clinker.engine.reading.unopened import UnopenedInput
+from clinker.engine.rejects.sites import Site, Sites
+from clinker.engine.report import as_sql as describing
 from clinker.engine.report.as_sql import as_sql
-from clinker.engine.report.facts import identify
+from clinker.engine.report.facts import RunError, identify
 from clinker.engine.run.observer import Quiet
 from clinker.engine.run.supported import unsupported
 from clinker.engine.run.system import SystemValues
@@ -74,6 +78,39 @@ def test_every_example_is_described(case: Case) -> None:
         assert headers == [f"-- output '{u.name}'" for u in plan.graph if u.kind == "output"]
     for block in text.split("\n\n"):
         assert all(block.splitlines()), "a step has no text"
+
+
+@pytest.mark.parametrize("case", good_cases(), ids=name_of)
+def test_the_files_of_an_example_change_nothing(
+    case: Case, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    plan = compiled(case).plan
+    assert plan
+    if any(unsupported(plan)):
+        return
+    try:
+        opened = reading.open_inputs(plan, identify(None), Sites())
+    except RunError:
+        return  # the example shows what happens to files that cannot be read
+    with_columns = [source for source in opened if source.spec.undeclared == "keep"]
+    if any(source.inventory.undeclared for source in with_columns):
+        return
+    from_plan = as_sql(plan)
+    monkeypatch.setattr(describing, "unopened_inputs", partial(_large_inputs, opened))
+    assert _without_notes(as_sql(plan)) == _without_notes(from_plan)
+
+
+def _large_inputs(
+    opened: Sequence[reading.SourceInput], plan: Plan, sites: Sites
+) -> list[UnopenedInput]:
+    """Opened files, taken for large ones that may have bad records."""
+    for source in opened:
+        sites.add(Site(source.name, "", None))
+    return [UnopenedInput(**vars(source), has_parted_arrays=False) for source in opened]
+
+
+def _without_notes(text: str) -> list[str]:
+    return [block for block in text.split("\n\n") if not block.startswith("-- '")]
 
 
 def test_the_steps_are_those_of_a_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -192,3 +229,11 @@ def test_no_spark_is_needed(tmp_path: Path) -> None:
     )
     done = subprocess.run([sys.executable, "-c", check], capture_output=True, text=True)
     assert (done.returncode, done.stdout.splitlines()[0]) == (0, "-- output 'report'"), done.stderr
+
+
+def test_the_example_of_the_guide_is_asked_as_it_says(tmp_path: Path) -> None:
+    page = (Path(__file__).parents[3] / "docs/explain.md").read_text("utf-8")
+    blocks = dict(re.findall(r"^```text (\w+)\n(.*?)^```$", page, re.MULTILINE | re.DOTALL))
+    plan = compile_pipeline(blocks["sql_pipeline"].encode(), "p.yaml", Options(tmp_path)).plan
+    assert plan
+    assert as_sql(plan) == blocks["sql"]
