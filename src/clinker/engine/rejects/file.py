@@ -55,8 +55,10 @@ def _source_columns(rejected: Rejected, inputs: Sequence[SourceInput]) -> list[s
         for record in orjson.loads(f"[{origins}]"):
             if not record.keys() <= others.keys():
                 others |= dict.fromkeys(record)
-    told = [name for source in inputs for name in source.inventory.undeclared if name in others]
-    return list(columns | dict.fromkeys(told) | others)
+    in_headers = [
+        name for source in inputs for name in source.inventory.undeclared if name in others
+    ]
+    return list(columns | dict.fromkeys(in_headers) | others)
 
 
 def log_unfiled(plan: Plan, rejected: Rejected, observer: Observer) -> None:

@@ -30,9 +30,9 @@ def check_limits(plan: Plan, rejected: Rejected, totals: Mapping[str, int]) -> N
                 raise _missed(plan, entry, counts)
             if fails_fast and entry.category != Category.LATE_RECORD:
                 raise _stopped_by(plan, rejected, at, counts)
-    found = next(_exceeded_limits(plan, rejected, totals), None)
-    if found:
-        message, queue = found
+    exceeded = next(_exceeded_limits(plan, rejected, totals), None)
+    if exceeded:
+        message, queue = exceeded
         help = "nothing was written; correct the input, or allow more rejected records"
         diagnostics = []
         if queue:
@@ -61,12 +61,12 @@ def _exceeded_limits(
 ) -> Iterator[tuple[str, Queue | None]]:
     """The limits that were passed, each with the queue that sets it if it is one."""
     queue = plan.pipeline.error_handling.dlq
-    total, found = sum(totals.values()), len(rejected.entries)
+    total, entries = sum(totals.values()), len(rejected.entries)
     # A share is one of records, of which none is rejected more than once.
     records = rejected.records
     most = plan.options.error_threshold
-    if most and found > most:
-        yield f"{found} records were rejected, more than --error-threshold {most}", None
+    if most and entries > most:
+        yield f"{entries} records were rejected, more than --error-threshold {most}", None
     rate = plan.pipeline.error_handling.type_error_threshold
     if rate is not None and total and records / total > rate:
         yield (

@@ -26,11 +26,11 @@ SUFFIX = ".json"
 
 def spool_directory(plan: Plan) -> Path | None:
     """Where the metrics of a run go: the caller decides, else the pipeline file."""
-    given = plan.options.metrics_spool_dir
+    chosen = plan.options.metrics_spool_dir
     written = plan.pipeline.pipeline.metrics.spool_dir
-    if given is None and written is not None:
+    if chosen is None and written is not None:
         return resolve(written, plan.options.base_dir)
-    return given
+    return chosen
 
 
 def metrics(

@@ -1,6 +1,6 @@
 """What was rejected, once all outputs are computed: explained, told, held against the limits.
 
-Groups of records that fail together belong here: whoever is drawn in is known only now.
+Groups of records that fail together are to be settled here: only now all failures are known.
 """
 
 from __future__ import annotations
