@@ -118,7 +118,7 @@ class _Aggregation:
         records = self._records()
         if self.has_windows:
             identities = [key.identity for key in self.keys]
-            records = in_windows(self.building, self.unit, records, identities)
+            records = in_windows(self.building, self.planned, records, identities)
         return self._groups(records)
 
     # Records

@@ -9,7 +9,7 @@ import datetime as dt
 from collections.abc import Sequence
 from dataclasses import replace
 
-from clinker.config.nodes import AggregateNode, SourceNode
+from clinker.config.nodes import SourceNode
 from clinker.config.nodes.aggregate import Hopping, Session, Tumbling
 from clinker.config.nodes.source import Watermark
 from clinker.cxl.failure import Category
@@ -24,6 +24,7 @@ from clinker.engine.flow.hidden import MARK
 from clinker.engine.rejects.mark import mark, origin_sql, reject_sql
 from clinker.formats.common.rejecting import Rejection
 from clinker.plan.graph.graph import Unit
+from clinker.plan.nodes import PlannedAggregate
 
 WINDOW = "$window"
 """Where the window of a record starts; null for rejected records."""
@@ -72,10 +73,10 @@ def _event_time(building: Building, flow: Flow, source: str) -> str:
 
 
 def _watermark(building: Building, source: str) -> Watermark:
-    node = building.plan.graph.units[source].node
-    assert isinstance(node, SourceNode)
-    assert node.config.watermark
-    return node.config.watermark
+    configs = {unit.name: node.config for unit, node in building.plan.graph.of(SourceNode)}
+    watermark = configs[source].watermark
+    assert watermark
+    return watermark
 
 
 def _time_of(text: str, type_: Type) -> str:
@@ -89,24 +90,25 @@ def _microseconds(duration: dt.timedelta | None) -> str:
     return f"{min(whole, _LONGEST)}L"
 
 
-def in_windows(building: Building, unit: Unit, flow: Flow, keys: Sequence[str]) -> Flow:
+def in_windows(
+    building: Building, planned: PlannedAggregate, flow: Flow, keys: Sequence[str]
+) -> Flow:
     """Each record of such a flow once for every window it counts in.
 
     Late records are rejected, and those that have no event time. Sessions are told apart by the
     columns `keys`.
     """
-    node = unit.node
-    assert isinstance(node, AggregateNode)
-    assert node.config.time_window
-    windows = _Windows(building, unit, flow, _microseconds(node.config.allowed_lateness))
-    match node.config.time_window.shape:
+    config = planned.node.config
+    assert config.time_window
+    windows = _Windows(building, planned.unit, flow, _microseconds(config.allowed_lateness))
+    match config.time_window.shape:
         case Tumbling(size=size):
             return windows.tumbling(_microseconds(size))
         case Hopping(size=size, slide=slide):
             return windows.hopping(_microseconds(size), _microseconds(slide))
         case Session(gap=gap):
             return windows.sessions(_microseconds(gap), keys)
-    raise AssertionError(unit.name)
+    raise AssertionError(planned.name)
 
 
 class _Windows:
