@@ -1,1 +1,1 @@
-"""What a run has to say, and the forms in which it says it."""
+"""What a run has to say, before and after, and the forms in which it says it."""
