@@ -40,6 +40,7 @@ from clinker.engine.run.logs import messages_of
 from clinker.plan.nodes import PlannedTransform
 
 _RANK, _RECORD, _FAILED = "$rank", "$record", "$failed"
+"""A frame may have several of the last two: they are numbered."""
 
 
 def transform(
@@ -192,10 +193,11 @@ def _without_failing_records(rows: Flow, records: Flow, fails: str, reject: str)
     """The rows, and one in place of those of a record of which any fails."""
     by = ", ".join(rows.value(name) for name in records.order)
     failed = f"max(coalesce({fails}, FALSE)) OVER (PARTITION BY {by})"
+    name = f"{_FAILED}{len(rows.order)}"
     rows = rows.prepared(failed)
-    rows = replace(rows, frame=rows.frame.extend([(_FAILED, failed)]))
-    rows = rows.where(f"(NOT {quoted(_FAILED)} OR {rows.value(rows.order[-1])} = 0)")
-    return replace(mark(rows, quoted(_FAILED), reject), is_ordered=False)
+    rows = replace(rows, frame=rows.frame.extend([(name, failed)]))
+    rows = rows.where(f"(NOT {quoted(name)} OR {rows.value(rows.order[-1])} = 0)")
+    return replace(mark(rows, quoted(name), reject), is_ordered=False)
 
 
 def _fan_out(flow: Flow, items: str, place: Hidden, item: str) -> Flow:
@@ -221,9 +223,10 @@ def _outgoing(planned: PlannedTransform, flow: Flow, row: RowSql) -> Flow:
     if row.records is not None:
         place = order_column(f"each{len(flow.order)}")
         flow = flow.prepared(*row.texts(), *map(flow.text, flow.values))
-        flow = _fan_out(flow, row.records, place, _RECORD)
-        emitted = {name: _of_record(name) for name in program.fields_written}
-        meta = {name: _of_record(META + name) for name in program.meta_written}
+        record = f"{_RECORD}{len(flow.order)}"
+        flow = _fan_out(flow, row.records, place, record)
+        emitted = {name: _member(record, name) for name in program.fields_written}
+        meta = {name: _member(record, META + name) for name in program.meta_written}
     elif row.block:
         emitted, meta = dict(row.block.values), dict(row.block.meta)
     columns: dict[str, str] = {}
@@ -249,5 +252,5 @@ def _outgoing(planned: PlannedTransform, flow: Flow, row: RowSql) -> Flow:
     )
 
 
-def _of_record(name: str) -> str:
-    return f"{quoted(_RECORD)}.{quoted(name)}"
+def _member(record: str, name: str) -> str:
+    return f"{quoted(record)}.{quoted(name)}"
