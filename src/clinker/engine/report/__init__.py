@@ -9,3 +9,7 @@ explain      the plan before a run, in the form that was asked for
 as_sql       what the engine will be asked
 interpreted  what the interpreter will compute
 """
+
+from clinker.engine.report.facts import Exit, RunError, RunReport
+
+__all__ = ["Exit", "RunError", "RunReport"]
