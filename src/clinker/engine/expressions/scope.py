@@ -35,11 +35,6 @@ class Columns:
     definitions: Mapping[str, str]
     """The text of each column by its name."""
 
-    @property
-    def selections(self) -> list[str]:
-        """The columns as a SELECT lists them."""
-        return [f"{text} AS {name}" for name, text in self.definitions.items()]
-
 
 @frozen
 class ForeignColumns:

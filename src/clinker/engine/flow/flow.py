@@ -19,7 +19,7 @@ from clinker.engine.flow import hidden as kinds
 from clinker.engine.flow.frame import Frame, SortBy, quoted, selection
 from clinker.engine.flow.hidden import MARK, NO_REJECT, Hidden, HiddenKind
 from clinker.engine.flow.layers import with_layers
-from clinker.formats.common.read_spec import FILE_SHIFT, MemberTypes
+from clinker.formats.common.read_spec import FILE_SHIFT, ROW_MASK, MemberTypes
 from clinker.frozen import frozen
 
 SOURCE, POSITION, REJECT = kinds.SOURCE.name, kinds.POSITION.name, kinds.REJECT.name
@@ -39,7 +39,7 @@ def file_number(position: str) -> str:
 
 def row_number(position: str) -> str:
     """SQL for the number of the record in its file."""
-    return f"({position} & {(1 << FILE_SHIFT) - 1})"
+    return f"({position} & {ROW_MASK})"
 
 
 def order_column(key: str) -> Hidden:

@@ -7,7 +7,6 @@ from dataclasses import replace
 from functools import partial
 
 from clinker.cxl.check import typed
-from clinker.cxl.run.evaluate import Surroundings
 from clinker.cxl.sql.operand import Sql
 from clinker.cxl.types import Type
 from clinker.engine.expressions import TAGGED, Compiler
@@ -22,7 +21,7 @@ from clinker.engine.flow.identity import identity_sql
 from clinker.engine.flow.layers import with_layers
 from clinker.engine.nodes.analytic_windows import Windowed, windowed
 from clinker.engine.nodes.checking import checked
-from clinker.engine.rejects.explaining import Reads, program_explainer
+from clinker.engine.rejects.explaining import program_explainer
 from clinker.engine.rejects.mark import (
     array_sql,
     demand_sql,
@@ -34,7 +33,7 @@ from clinker.engine.rejects.mark import (
     reject_sql,
     rejection,
 )
-from clinker.engine.rejects.sites import Demand, Explain
+from clinker.engine.rejects.sites import Demand
 from clinker.engine.rejects.window_reasons import windowed_explainer
 from clinker.engine.run.logs import messages_of
 from clinker.plan.nodes import PlannedTransform
@@ -105,12 +104,14 @@ def _rejection(
     read = read_expressions(expressions)
     fields = building.compiler(planned.unit, flow)
     if windows is None:
-
-        def explain(reads: Reads, known: Surroundings) -> Explain:
-            return program_explainer(program, reads, known)
-
         return rejection(
-            building, planned.unit, flow, fields, read, explain, expressions=expressions
+            building,
+            planned.unit,
+            flow,
+            fields,
+            read,
+            lambda reads, known: program_explainer(program, reads, known),
+            expressions=expressions,
         )
     known = building.surroundings(planned.unit, expressions)
     site = building.site(

@@ -24,10 +24,9 @@ from clinker.engine.flow.hidden import FIRST_POSITION, FIRST_SOURCE, IS_MERGED
 from clinker.engine.reading.inputs import SourceInput
 from clinker.engine.rejects.origins import NO_POSITION, Places, typed_fields, with_origins
 from clinker.engine.rejects.payload import payload_leaves
-from clinker.engine.rejects.places import ROW_MASK
 from clinker.engine.rejects.reject_texts import REJECTS
 from clinker.engine.rejects.sites import Demand, Reason, RunAgain, Site, Sites
-from clinker.formats.common.read_spec import FILE_SHIFT
+from clinker.formats.common.read_spec import FILE_SHIFT, ROW_MASK
 from clinker.formats.files.dead_letter_file import (
     Entries,
     Entry,

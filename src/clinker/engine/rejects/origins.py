@@ -17,8 +17,8 @@ from clinker.cxl.run.tagged import decode
 from clinker.cxl.values import Value
 from clinker.engine.expressions.arrow_value import to_values
 from clinker.engine.reading.inputs import SourceInput
-from clinker.engine.rejects.places import ROW_MASK
 from clinker.formats.common.coercion import Coercion
+from clinker.formats.common.read_spec import ROW_MASK
 from clinker.formats.reading import (
     Column,
     FormatError,

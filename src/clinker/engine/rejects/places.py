@@ -5,9 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from clinker.cxl.failure import shown
-from clinker.formats.common.read_spec import FILE_SHIFT
-
-ROW_MASK = (1 << FILE_SHIFT) - 1
+from clinker.formats.common.read_spec import FILE_SHIFT, ROW_MASK
 
 
 def record_name(

@@ -23,6 +23,8 @@ WIDENED = "$widened"
 """The column of undeclared fields, a tagged map; some formats have `$widened.<name>` for each."""
 FILE_SHIFT = 40
 """A record's position is its file's index shifted by this, plus its number in the file."""
+ROW_MASK = (1 << FILE_SHIFT) - 1
+"""What of a position is the number in the file."""
 
 REJECT_TYPE = pa.struct([("site", pa.int32()), ("inputs", pa.string()), ("origin", pa.string())])
 MemberTypes: TypeAlias = Mapping[str, Type]
