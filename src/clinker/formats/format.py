@@ -12,6 +12,7 @@ from clinker.formats.common.writing import Renderer, WriteSpec
 from clinker.frozen import frozen
 
 if TYPE_CHECKING:  # workers do without the models of what users write
+    from clinker.config.layout import Layout
     from clinker.config.nodes.output import OutputConfig
     from clinker.config.nodes.source import SourceConfig
 
@@ -27,8 +28,9 @@ class Format(Generic[ReadDialect, WriteDialect]):
     or a `WriteSpec`, and come back as the second argument of the functions here.
     """
 
-    read_dialect: Callable[[SourceConfig], ReadDialect]
-    write_dialect: Callable[[OutputConfig], WriteDialect]
+    read_dialect: Callable[[SourceConfig, Layout | None], ReadDialect]
+    write_dialect: Callable[[OutputConfig, Layout | None], WriteDialect]
+    """The layout is that of a schema file or its like, where the configuration refers to one."""
 
     take_inventory: Callable[[ReadSpec, ReadDialect, Sequence[InputFile], int], Inventory]
     """Opens the files and cuts those that have more bytes than the last argument says."""

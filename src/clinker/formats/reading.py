@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 
 import pyarrow as pa
 
+from clinker.formats.common.documents import with_document
 from clinker.formats.common.read_spec import (
     ArrayPath,
     Column,
@@ -13,6 +14,7 @@ from clinker.formats.common.read_spec import (
     InputFile,
     Inventory,
     ReadSpec,
+    Section,
     Split,
 )
 from clinker.formats.files.local import check_count, check_unchanged, input_file, reading
@@ -25,6 +27,7 @@ __all__ = [
     "InputFile",
     "Inventory",
     "ReadSpec",
+    "Section",
     "Split",
     "check_unchanged",
     "count_records",
@@ -52,7 +55,7 @@ def read_split(spec: ReadSpec, inventory: Inventory, split: Split) -> Iterator[p
     with reading([split.file]):
         for batch in format.read_split(spec, spec.dialect, inventory, split):
             records += batch.num_rows
-            yield batch
+            yield with_document(batch, inventory, split.file.index)
     # A record that is unlike what was guessed is the last one of its split.
     if not (inventory.members and records < (split.records or 0)):
         check_count(split, records)

@@ -11,6 +11,7 @@ from clinker.cxl.check.modules import ModuleLibrary
 from clinker.diagnostics import Diagnostic, in_reading_order
 from clinker.frozen import frozen
 from clinker.plan.analyses.correlation import Correlation, plan_correlation
+from clinker.plan.analyses.documents import plan_documents
 from clinker.plan.analyses.joins import Join, plan_joins
 from clinker.plan.analyses.ordering import Orders, plan_order
 from clinker.plan.analyses.ports import check_ports
@@ -68,6 +69,8 @@ class Plan:
     event_times: EventTimes
     joins: Mapping[str, Join]
     required: Mapping[str, RequiredColumns]
+    documents: Mapping[str, tuple[str, ...]]
+    """By source, what is wanted of the documents around its records."""
     projections: Mapping[str, tuple[OutputColumn, ...]]
     layouts: Mapping[str, Layout]
     dead_letters: DeadLetters
@@ -147,6 +150,7 @@ def compile_pipeline(content: bytes, name: str, options: Options) -> Compiled:
         event_times=event_times,
         joins=joins.by_node,
         required=plan_required(bound.nodes, windows, correlation, pipeline.error_handling),
+        documents=plan_documents(graph, bound.nodes),
         projections=plan_projections(bound.nodes, correlation),
         layouts=layouts.by_node,
         dead_letters=plan_dead_letters(pipeline, graph, options.base_dir),

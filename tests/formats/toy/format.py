@@ -26,6 +26,7 @@ from clinker.formats.format import Format
 from clinker.frozen import frozen
 
 if TYPE_CHECKING:
+    from clinker.config.layout import Layout
     from clinker.config.nodes.output import OutputConfig
     from clinker.config.nodes.source import SourceConfig
     from tests.formats.toy.options import ToyReading, ToyWriting
@@ -40,11 +41,11 @@ class ToyDialect:
     prefix: str
 
 
-def read_dialect(config: SourceConfig) -> ToyDialect:
+def read_dialect(config: SourceConfig, layout: Layout | None) -> ToyDialect:
     return ToyDialect(cast("ToyReading", config.options).prefix)
 
 
-def write_dialect(config: OutputConfig) -> ToyDialect:
+def write_dialect(config: OutputConfig, layout: Layout | None) -> ToyDialect:
     return ToyDialect(cast("ToyWriting", config.options).prefix)
 
 
@@ -118,6 +119,7 @@ class ToyRenderer:
 
     opening = separator = closing = empty = b""
     is_headed = False
+    framing = None
 
     def __init__(self, spec: WriteSpec, dialect: ToyDialect) -> None:
         self._spec = spec

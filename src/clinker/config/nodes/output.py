@@ -11,6 +11,7 @@ from pydantic import Field
 from clinker.config.formats import format_named
 from clinker.config.formats.base import FormatOptions
 from clinker.config.formats.by_format import ByFormat, format_model
+from clinker.config.formats.interchange import EnvelopeWriting
 from clinker.config.layout import LayoutRef, positions
 from clinker.config.model import Model
 from clinker.config.names import FanoutPolicy, IfExists, Name, Natural, Positive, SortKey
@@ -93,6 +94,12 @@ class OutputConfig(Model):
     def format(self) -> FormatOptions:
         """The options and traits of its format."""
         return format_named(self.type)
+
+    @property
+    def header_section(self) -> str | None:
+        """The `$doc` section whose header is written again, if there is one."""
+        options = self.options
+        return options.interchange_from_doc if isinstance(options, EnvelopeWriting) else None
 
     def check(self) -> Iterator[Diagnostic]:
         if self.split is not None and self.format.code_of_split:

@@ -20,7 +20,7 @@ where it does. Columns hold values in the forms of `formats.common.column_types`
 """
 
 from clinker.engine.expressions.compiler import Compiler, Inputs
-from clinker.engine.expressions.representation import convert, literal, null
+from clinker.engine.expressions.representation import convert, literal, null, recast
 from clinker.engine.expressions.rows import RowSql, Step, compile_row_program
 from clinker.engine.expressions.scope import Columns, ForeignColumns, Layer, Scope
 from clinker.formats.common.column_types import TAGGED, Representation, representation
@@ -40,5 +40,6 @@ __all__ = [
     "convert",
     "literal",
     "null",
+    "recast",
     "representation",
 ]

@@ -129,6 +129,16 @@ def _is_float(number: str) -> str:
 # Conversions
 
 
+def recast(scope: Scope, text: str, own: Type, wanted: Type) -> str:
+    """A value of one type in the representation of a wider one."""
+    source, target = representation(own), representation(wanted)
+    if own.is_null:
+        return literal(None, wanted)
+    if source.kind and target.kind and source != target:
+        return f"CAST({text} AS {target.ddl})"
+    return convert(scope, text, source, target)
+
+
 def convert(
     scope: Scope,
     text: str,

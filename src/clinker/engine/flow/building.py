@@ -13,7 +13,7 @@ from clinker.cxl.failure import Category
 from clinker.cxl.run.evaluate import DEFAULT_MAX_EXPANSION, Surroundings
 from clinker.cxl.sql.operand import SqlForm
 from clinker.cxl.types import ANY, STRING, Type
-from clinker.engine.expressions import Compiler, Scope, convert, literal, representation
+from clinker.engine.expressions import Compiler, literal, recast
 from clinker.engine.flow.flow import Flow
 from clinker.engine.rejects.sites import Demand, Explain, RunAgain, Site, Sites
 from clinker.engine.run.observer import Observer
@@ -133,13 +133,3 @@ def as_declared(flow: Flow) -> Flow:
         return flow
     values = {name: field_sql(flow, name) for name in flow.narrowed}
     return replace(flow.with_values(values), narrowed={})
-
-
-def recast(scope: Scope, text: str, own: Type, wanted: Type) -> str:
-    """A value of one type in the representation of a wider one."""
-    source, target = representation(own), representation(wanted)
-    if own.is_null:
-        return literal(None, wanted)
-    if source.kind and target.kind and source != target:
-        return f"CAST({text} AS {target.ddl})"
-    return convert(scope, text, source, target)

@@ -24,6 +24,7 @@ from clinker.frozen import frozen
 
 SOURCE, POSITION, REJECT = kinds.SOURCE.name, kinds.POSITION.name, kinds.REJECT.name
 META = kinds.META.name
+DOCUMENT = kinds.DOCUMENT.name
 _BARRIER = "$barrier"
 _MOST_FILTERS = 4
 """So often the engine drops records one after the other, each time before it computes more of them.

@@ -19,6 +19,7 @@ import pyarrow as pa
 from clinker.cxl.types import BOOL, INT, MAP, STRING, Kind, Type
 from clinker.engine.expressions import representation
 from clinker.engine.flow.frame import quoted
+from clinker.formats.common.read_spec import DOCUMENT as DOCUMENT_NAME
 from clinker.formats.common.read_spec import POSITION as POSITION_NAME
 from clinker.formats.common.read_spec import REJECT as REJECT_NAME
 from clinker.formats.common.read_spec import REJECT_TYPE, WIDENED
@@ -130,6 +131,14 @@ def _undeclared(reading: Reading) -> Values:
     }
 
 
+def _document(reading: Reading) -> Values:
+    types = reading.planned.sections
+    return {
+        key: (quoted(DOCUMENT_NAME + key), types.get(key, STRING.nullable()))
+        for key in reading.files.spec.document
+    }
+
+
 def _reject(reading: Reading) -> Values:
     return {"": (quoted(REJECT_NAME), STRING)} if reading.files.has_rejects else {}
 
@@ -155,6 +164,9 @@ ORDER = HiddenKind(name="$order.", in_groups=InGroups.OWN, is_aligned=False)
 META = HiddenKind(name="$meta.", in_groups=InGroups.NONE, read=_provenance)
 """The metadata that programs emit."""
 
+DOCUMENT = HiddenKind(name=DOCUMENT_NAME, in_groups=InGroups.NULL, read=_document)
+"""What the document around a record says, as far as anyone reads it."""
+
 ORIGIN = HiddenKind(name="$origin.", in_groups=InGroups.OWN, read=_event_times)
 """Fields as they came into being: the event times of sources, and all that an entry of the
 dead-letter file shows of a group, which nobody can look up in a file."""
@@ -177,7 +189,18 @@ REJECT = HiddenKind(
 BRANCH = HiddenKind(name="$branch:", in_groups=InGroups.NONE)
 """Whether a record goes to a branch of the route that it has just passed."""
 
-HIDDEN_KINDS = [SOURCE, POSITION, ORDER, UNDECLARED, META, ORIGIN, FIRST, BRANCH, REJECT]
+HIDDEN_KINDS = [
+    SOURCE,
+    POSITION,
+    ORDER,
+    UNDECLARED,
+    META,
+    DOCUMENT,
+    ORIGIN,
+    FIRST,
+    BRANCH,
+    REJECT,
+]
 
 MARK = Hidden(REJECT, "", Type(Kind.NULL))
 """The column that tells rejected records from others."""

@@ -22,13 +22,14 @@ from clinker.engine.expressions import (
     Compiler,
     Scope,
     literal,
+    recast,
     representation,
 )
 from clinker.engine.expressions.conditions import either
 from clinker.engine.expressions.representation import is_of_kind
 from clinker.engine.expressions.rows import compile_row_program
 from clinker.engine.flow import hidden as kinds
-from clinker.engine.flow.building import Building, recast
+from clinker.engine.flow.building import Building
 from clinker.engine.flow.flow import IS_REJECTED, POSITION, REJECT, SOURCE, Flow, order_column
 from clinker.engine.flow.frame import Frame, quoted, selection, unquoted
 from clinker.engine.flow.hidden import (

@@ -9,13 +9,13 @@ from clinker.config.nodes import CombineNode
 from clinker.cxl.failure import Category
 from clinker.cxl.sql.text import text_literal
 from clinker.cxl.types import ANY, Type
-from clinker.engine.expressions import Compiler, Scope, representation
+from clinker.engine.expressions import Compiler, Scope, recast, representation
 from clinker.engine.expressions.compiler import map_key
 from clinker.engine.expressions.conditions import either
 from clinker.engine.expressions.representation import json_fragment
 from clinker.engine.expressions.rows import compile_row_program
 from clinker.engine.flow import hidden as kinds
-from clinker.engine.flow.building import Building, recast, undeclared_sql
+from clinker.engine.flow.building import Building, undeclared_sql
 from clinker.engine.flow.flow import Flow, order_column
 from clinker.engine.flow.frame import quoted, selection
 from clinker.engine.flow.hidden import Hidden

@@ -14,9 +14,9 @@ from dataclasses import replace
 from clinker.cxl.check import typed
 from clinker.cxl.syntax.ast import BinaryOp
 from clinker.cxl.types import Kind, Type
-from clinker.engine.expressions import Compiler, Scope, literal, representation
+from clinker.engine.expressions import Compiler, Scope, literal, recast, representation
 from clinker.engine.expressions.conditions import either
-from clinker.engine.flow.building import Building, recast
+from clinker.engine.flow.building import Building
 from clinker.engine.flow.flow import IS_KEPT, REJECT, Flow
 from clinker.engine.flow.frame import quoted, selection
 from clinker.engine.flow.identity import identity_sql

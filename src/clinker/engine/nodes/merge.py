@@ -9,9 +9,8 @@ from typing import TYPE_CHECKING
 import pyarrow as pa
 
 from clinker.cxl.types import Type
-from clinker.engine.expressions import literal
+from clinker.engine.expressions import literal, recast
 from clinker.engine.flow import hidden as kinds
-from clinker.engine.flow.building import recast
 from clinker.engine.flow.flow import Flow, order_column
 from clinker.engine.flow.frame import Frame, Input, quoted
 from clinker.engine.flow.hidden import Hidden

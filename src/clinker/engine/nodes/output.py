@@ -72,6 +72,10 @@ def written(building: Building, planned: PlannedOutput, flow: Flow) -> Written:
     per_file = is_per_file(config)
     if per_file or not texts:  # records without any column could not be counted
         texts |= {name: ordered.text(name) for name in (SOURCE, POSITION)}
+    header = _header(config)
+    if header:
+        held = header.name in ordered.hidden
+        texts[header.name] = ordered.text(header.name) if held else "CAST(NULL AS STRING)"
     if ordered.has_rejects:
         texts[REJECT] = reject_text_sql(ordered)
     format = format_named(config.type)
@@ -80,10 +84,11 @@ def written(building: Building, planned: PlannedOutput, flow: Flow) -> Written:
         frame=ordered.selected(texts),
         spec=WriteSpec(
             format=FORMATS[config.type],
-            dialect=format.write_dialect(config),
+            dialect=format.write_dialect(config, building.plan.layouts.get(planned.name)),
             columns=tuple(columns),
             widened=widened,
             split=split,
+            header=header,
         ),
         is_small=flow.is_small,
         per_file=per_file,
@@ -114,6 +119,14 @@ def _sorted(flow: Flow, keys: Sequence[SortKey]) -> Flow:
     by = list(sort_keys(flow, keys))
     flow = flow.prepared(*(key.text for key in by))
     return replace(flow, frame=flow.frame.sort(by), is_ordered=True)
+
+
+def _header(config: OutputConfig) -> OutputColumn | None:
+    """The column with the headers of documents that the output writes again."""
+    section = config.header_section
+    if section is None:
+        return None
+    return OutputColumn(kinds.DOCUMENT.column(section), STRING.nullable(), hidden=True)
 
 
 def _split(config: OutputConfig, columns: Mapping[str, Type]) -> Split | None:

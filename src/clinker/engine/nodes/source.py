@@ -24,7 +24,7 @@ def source(building: Building, planned: PlannedSource, files: SourceInput) -> Fl
         for column in files.spec.needed_columns
         if column.name not in inventory.members
     }
-    names = (n for n in inventory.schema.names if files.has_rejects or n != REJECT)
+    names = (n for n in inventory.delivered.names if files.has_rejects or n != REJECT)
     flow = Flow(
         frame=Input(tuple(names), f"'{files.name}'", files.open),
         columns=columns,

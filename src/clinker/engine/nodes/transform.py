@@ -9,11 +9,11 @@ from functools import partial
 from clinker.cxl.check import typed
 from clinker.cxl.sql.operand import Sql
 from clinker.cxl.types import Type
-from clinker.engine.expressions import TAGGED, Compiler
+from clinker.engine.expressions import TAGGED, Compiler, recast
 from clinker.engine.expressions.members import Struct
 from clinker.engine.expressions.rows import Block, Distinct, RowSql, compile_row_program
 from clinker.engine.flow import hidden as kinds
-from clinker.engine.flow.building import Building, recast
+from clinker.engine.flow.building import Building
 from clinker.engine.flow.flow import META, Flow, order_column
 from clinker.engine.flow.frame import quoted, unquoted
 from clinker.engine.flow.hidden import Hidden

@@ -12,6 +12,7 @@ import pyarrow as pa
 
 from clinker.config.nodes import SourceNode
 from clinker.config.nodes.source import SourceConfig
+from clinker.cxl.types import SCHEMA_TYPES
 from clinker.engine.reading.scan import scan
 from clinker.engine.rejects.sites import Demand, Site, Sites
 from clinker.engine.report.facts import Exit, Identity, RunError
@@ -24,6 +25,7 @@ from clinker.formats.reading import (
     InputFile,
     Inventory,
     ReadSpec,
+    Section,
     check_unchanged,
     count_records,
     input_file,
@@ -85,7 +87,7 @@ class SourceInput:
     @cached_property
     def table(self) -> pa.Table:
         """The records, read here and now."""
-        return pa.Table.from_batches(self._batches(), self.inventory.schema)
+        return pa.Table.from_batches(self._batches(), self.inventory.delivered)
 
     @cached_property
     def has_rejects(self) -> bool:
@@ -208,7 +210,7 @@ def read_spec(plan: Plan, unit: Unit, config: SourceConfig, site: int, whole: bo
         source=site,
         source_name=unit.name,
         format=FORMATS[config.type],
-        dialect=format_named(config.type).read_dialect(config),
+        dialect=format_named(config.type).read_dialect(config, plan.layouts.get(unit.name)),
         columns=tuple(Column(c.name, c.type, c.required) for c in config.schema_columns),
         needed=every if whole else required.for_results,
         checked=required.to_reject,
@@ -221,9 +223,21 @@ def read_spec(plan: Plan, unit: Unit, config: SourceConfig, site: int, whole: bo
         ),
         date_formats=plan.pipeline.pipeline.date_patterns,
         array_paths=tuple(ArrayPath(p.path, p.mode, p.separator) for p in config.array_paths),
+        sections=tuple(_sections(config)),
+        document=plan.documents[unit.name],
         members={} if stays_whole or not _has_plain_records(config) else required.members,
         site_of_unlike=Demand.WHOLE_RECORDS,
     )
+
+
+def _sections(config: SourceConfig) -> Iterator[Section]:
+    """The declared parts of documents, if the format has such a thing."""
+    rule = config.format.extract_rule
+    if config.envelope is None or rule is None:
+        return
+    for name, section in config.envelope.sections.items():
+        fields = (Column(key, SCHEMA_TYPES[type_]) for key, type_ in section.fields.items())
+        yield Section(name, getattr(section.extract, rule), tuple(fields))
 
 
 def _has_plain_records(config: SourceConfig) -> bool:

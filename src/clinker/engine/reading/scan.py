@@ -28,7 +28,7 @@ def scan(session: Session, spec: ReadSpec, inventory: Inventory) -> DataFrame:
     def read(splits: Sequence[Split]) -> Iterator[pa.RecordBatch]:
         return _read(spec, inventory, splits)
 
-    return session.engine.scan(session.spark, _tasks(inventory), read, inventory.schema)
+    return session.engine.scan(session.spark, _tasks(inventory), read, inventory.delivered)
 
 
 def _read(

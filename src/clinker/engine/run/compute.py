@@ -134,14 +134,14 @@ def _fits_here(prepared: Prepared, output: Written) -> bool:
 
 @contextmanager
 def _unwritable(output: PlannedOutput) -> Iterator[None]:
-    """Values that the format of an output has no place for are told with the output's own place."""
+    """What the format of an output has no place for is told with the output's own place."""
     try:
         yield
     except WriteError as problem:
         if problem.code is None:
             raise
         message = str(problem)
-        help = "exclude it, emit the parts of it that are needed, or write JSON"
+        help = problem.help
         place = output.node.config.at("type")
         diagnostic = output.unit.problem(problem.code, message, place, help=help)
         raise RunError(message, Exit.IO, [diagnostic], help) from problem
@@ -164,5 +164,6 @@ def _put_together(prepared: Prepared, output: Written, collected: Collected) -> 
     before = len(publication)
     for key, pieces in sorted(pieces_of.items(), key=itemgetter(0)):
         target = destinations.target(output.planned, key)
-        assemble(publication, target, output.spec, pieces, prepared.observer.warned)
+        with _unwritable(output.planned):
+            assemble(publication, target, output.spec, pieces, prepared.observer.warned)
     return ComputedOutput(name=name, records=records, files=slice(before, len(publication)))

@@ -24,8 +24,8 @@ from clinker.cxl.sql.operand import Sql
 from clinker.cxl.syntax.ast import TraceLevel
 from clinker.cxl.types import ANY, STRING
 from clinker.cxl.values import Value
-from clinker.engine.expressions import literal
-from clinker.engine.flow.building import Building, recast
+from clinker.engine.expressions import literal, recast
+from clinker.engine.flow.building import Building
 from clinker.engine.flow.flow import Flow
 from clinker.engine.flow.frame import Frame as Rows
 from clinker.engine.flow.frame import quoted

@@ -72,6 +72,4 @@ def _reason_of_format(planned: PlannedSource | PlannedOutput) -> str | None:
 def _reason_of_source(config: SourceConfig) -> str | None:
     if isinstance(config.transport, RestTransport):
         return "reads from a web service"
-    if config.correlation_key:
-        return "has a correlation key"
-    return "reads an envelope" if config.envelope else None
+    return "has a correlation key" if config.correlation_key else None

@@ -9,8 +9,16 @@ from functools import partial
 from clinker.cxl.run.evaluate import Surroundings, System
 from clinker.cxl.types import INT, STRING, Type
 from clinker.cxl.values import Value
-from clinker.engine.expressions import literal
-from clinker.engine.flow.flow import META, POSITION, SOURCE, Flow, file_number, row_number
+from clinker.engine.expressions import literal, recast
+from clinker.engine.flow.flow import (
+    DOCUMENT,
+    META,
+    POSITION,
+    SOURCE,
+    Flow,
+    file_number,
+    row_number,
+)
 from clinker.engine.reading.inputs import SourceInput
 from clinker.engine.report.facts import Identity
 from clinker.frozen import frozen
@@ -24,6 +32,8 @@ SourceText = Callable[[str], str]
 """SQL for the records of a source."""
 
 _OF_RECORDS = ("source", "record", "meta", "doc")
+_CARRIED = {"meta": META, "doc": DOCUMENT}
+"""What records have in hidden columns, one for each path."""
 _FILE = ("file", "path")
 SOURCE_COUNT: Key = ("source", ("count",))
 """What differs from record to record, in that it is not known yet, but is one value for a group."""
@@ -76,8 +86,8 @@ class SystemValues:
             return literal(self.constant(unit, key), type_)
         namespace, path = key
         name = path[-1]
-        if namespace == "meta":
-            return flow.value(META + name) if META + name in flow.hidden else literal(None, type_)
+        if namespace in _CARRIED:
+            return _carried(flow, _CARRIED[namespace] + ".".join(path), type_)
         if namespace in ("source", "pipeline") and name in (*_FILE, "source_file"):
             return self._by_source(flow, partial(self._file, flow))
         if namespace in ("source", "pipeline") and name in ("row", "source_row"):
@@ -132,6 +142,14 @@ class SystemValues:
             f"WHEN {literal(numbers[source], INT)} THEN {text(source)}" for source in flow.sources
         )
         return f"CASE {flow.value(SOURCE)} {cases} END"
+
+
+def _carried(flow: Flow, column: str, type_: Type) -> str:
+    """What records have in a hidden column, if there is such a one."""
+    own = flow.hidden.get(column)
+    if own is None:
+        return literal(None, type_)
+    return recast(flow.scope, flow.value(column), own.type, type_)
 
 
 def system_values(plan: Plan, identity: Identity, inputs: Sequence[SourceInput]) -> SystemValues:

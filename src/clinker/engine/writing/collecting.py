@@ -45,6 +45,7 @@ _WRITTEN = pa.schema(
         ("error", pa.string()),
         ("error_record", pa.int64()),
         ("error_code", pa.string()),
+        ("error_help", pa.string()),
     ]
 )
 
@@ -109,7 +110,10 @@ def collect_in_parts(
     if failed:
         before = sum(row["records"] or 0 for row in rows if row["partition"] < failed["partition"])
         problem = WriteError(
-            failed["error"], record=failed["error_record"], code=failed["error_code"]
+            failed["error"],
+            record=failed["error_record"],
+            code=failed["error_code"],
+            help=failed["error_help"],
         )
         raise problem.after(before)
     pieces: dict[FileKey, list[Piece]] = {}
@@ -153,6 +157,7 @@ def _part_function(
                     "error": error.message,
                     "error_record": error.record,
                     "error_code": error.code,
+                    "error_help": error.help,
                 }
             ]
         yield pa.RecordBatch.from_pylist(rows, _WRITTEN)

@@ -21,6 +21,8 @@ REJECT = "$reject"
 """The column that says why a record is rejected; null while it is not."""
 WIDENED = "$widened"
 """The column of undeclared fields, a tagged map; some formats have `$widened.<name>` for each."""
+DOCUMENT = "$doc."
+"""What the names of columns begin with that tell of the document around a record."""
 FILE_SHIFT = 40
 """A record's position is its file's index shifted by this, plus its number in the file."""
 ROW_MASK = (1 << FILE_SHIFT) - 1
@@ -67,6 +69,16 @@ def _type_name(kinds: Kind) -> str:
 
 
 @frozen
+class Section:
+    """A part of the document around the records, read as `$doc.<name>.<field>`."""
+
+    name: str
+    place: str
+    """Where it is found: a path, a pointer or the tag of a segment."""
+    fields: tuple[Column, ...]
+
+
+@frozen
 class ArrayPath:
     """An array inside records that is unfolded into records or joined into a text."""
 
@@ -94,6 +106,11 @@ class ReadSpec:
     undeclared: Literal["keep", "drop", "reject"] = "keep"
     date_formats: tuple[Pattern, ...] = ()
     array_paths: tuple[ArrayPath, ...] = ()
+    sections: tuple[Section, ...] = ()
+    """The declared parts of documents; what they hold is checked, wanted or not."""
+    document: tuple[str, ...] = ()
+    """What is wanted of documents, as `section.field`; a section alone is its whole header, as the
+    format writes it."""
     members: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     """The arrays to take apart: of their elements, only these members are delivered."""
     site_of_unlike: int = -1
@@ -104,6 +121,18 @@ class ReadSpec:
     def needed_columns(self) -> tuple[Column, ...]:
         """The columns to deliver, in the order of the schema."""
         return self._named(set(self.needed))
+
+    @property
+    def document_schema(self) -> pa.Schema:
+        """The columns for what is wanted of documents; what no section declares is text."""
+        types = {
+            f"{section.name}.{field.name}": arrow_type(field.type)
+            for section in self.sections
+            for field in section.fields
+        }
+        return pa.schema(
+            [pa.field(DOCUMENT + key, types.get(key, pa.string())) for key in self.document]
+        )
 
     @property
     def converted_columns(self) -> tuple[Column, ...]:
@@ -125,6 +154,12 @@ class InputFile:
     """When it was last written."""
     identity: tuple[int, int]
     """What tells it from other files on this machine: its device and number."""
+    shown: str | None = None
+    """What people call it, if that is not its path: it may be a copy of something."""
+
+    @property
+    def name(self) -> str:
+        return self.shown or self.path
 
     def position(self, row: int) -> int:
         """The position of the record with this number."""
@@ -152,7 +187,7 @@ class Inventory:
     """What there is in the files of a source."""
 
     schema: pa.Schema
-    """The columns of every delivered batch."""
+    """The columns of every batch that the reader of the format gives."""
     undeclared: tuple[str, ...]
     """Names of undeclared columns that have a column each, in the order of the files."""
     layouts: tuple[Any, ...]
@@ -166,7 +201,16 @@ class Inventory:
     block; None where only parsing can tell."""
     members: Mapping[str, MemberTypes] = field(default_factory=dict)
     """The arrays that are taken apart."""
+    document_schema: pa.Schema = field(default=pa.schema([]))
+    """The columns that are the same for all records of a file, and that no reader gives."""
+    documents: tuple[Mapping[str, Any], ...] = ()
+    """What these columns hold, by the index of the file; what is not named is null."""
     warnings: tuple[str, ...] = field(default=())
+
+    @property
+    def delivered(self) -> pa.Schema:
+        """The columns of every delivered batch."""
+        return pa.schema([*self.schema, *self.document_schema])
 
     def with_whole_arrays(self, spec: ReadSpec) -> Inventory:
         """The same, but no array is taken apart."""

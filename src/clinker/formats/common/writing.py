@@ -28,14 +28,22 @@ Offsets: TypeAlias = npt.NDArray[np.int64]
 class WriteError(Exception):
     """Records that cannot be written; `record` counts from 1 in what was to be written."""
 
-    def __init__(self, message: str, *, record: int | None = None, code: str | None = None) -> None:
+    def __init__(
+        self,
+        message: str,
+        *,
+        record: int | None = None,
+        code: str | None = None,
+        help: str | None = None,
+    ) -> None:
         super().__init__(message)
         self.message = message
         self.record = record
         self.code = code
+        self.help = help
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return _write_error, (self.message, self.record, self.code)
+        return _write_error, (self.message, self.record, self.code, self.help)
 
     def __str__(self) -> str:
         if self.record is None:
@@ -45,7 +53,7 @@ class WriteError(Exception):
     def after(self, records: int) -> WriteError:
         """The same error, once it is known how many records come before those it counted."""
         record = None if self.record is None else self.record + records
-        return WriteError(self.message, record=record, code=self.code)
+        return WriteError(self.message, record=record, code=self.code, help=self.help)
 
 
 @contextmanager
@@ -58,8 +66,10 @@ def writing_to(path: str | os.PathLike[str]) -> Iterator[None]:
         raise WriteError(f"cannot write {os.fspath(path)}: {reason}") from error
 
 
-def _write_error(message: str, record: int | None, code: str | None) -> WriteError:
-    return WriteError(message, record=record, code=code)
+def _write_error(
+    message: str, record: int | None, code: str | None, help: str | None
+) -> WriteError:
+    return WriteError(message, record=record, code=code, help=help)
 
 
 @frozen
@@ -129,6 +139,9 @@ class WriteSpec:
     columns: tuple[OutputColumn, ...]
     widened: Widened | None = None
     split: Split | None = None
+    header: OutputColumn | None = None
+    """The hidden column of batches that holds the header of the document a record was read from, if
+    it is to be written again."""
 
 
 class Sink(Protocol):
@@ -151,7 +164,8 @@ class Piece(Protocol):
         ...
 
     def groups(self) -> pa.StringArray | None:
-        """What tells the split groups of the records apart, if there are such groups."""
+        """What tells the groups of the records apart, if there are such: those that are not split,
+        or those that stand in a frame."""
         ...
 
     def copy_to(self, sink: Sink, begin: int, end: int) -> None: ...
@@ -183,6 +197,14 @@ class Rendered:
         sink.write(memoryview(self.body)[begin:end])
 
 
+class Framing(Protocol):
+    """Puts groups of records into frames of their own: the messages of an interchange."""
+
+    def write_document(self, sink: Sink, pieces: Iterable[Piece]) -> int:
+        """One whole file; the number of its records."""
+        ...
+
+
 class Renderer(Protocol):
     """A writer of one format; `clinker.formats.renderer.renderer` makes it of a `WriteSpec`."""
 
@@ -196,5 +218,10 @@ class Renderer(Protocol):
     """What a file of at least one record ends with."""
     empty: bytes
     """A file without records."""
+
+    @property
+    def framing(self) -> Framing | None:
+        """What writes files that are more than their records one after the other."""
+        ...
 
     def render(self, batch: pa.RecordBatch) -> Rendered: ...

@@ -8,6 +8,7 @@ from clinker.frozen import frozen
 
 if TYPE_CHECKING:
     from clinker.config.formats.csv import CsvReading, CsvWriting
+    from clinker.config.layout import Layout
     from clinker.config.nodes.output import OutputConfig
     from clinker.config.nodes.source import SourceConfig
 
@@ -30,7 +31,7 @@ class CsvWriteDialect:
     include_header: bool = True
 
 
-def read_dialect(config: SourceConfig) -> CsvDialect:
+def read_dialect(config: SourceConfig, layout: Layout | None) -> CsvDialect:
     options = cast("CsvReading", config.options)
     return CsvDialect(
         delimiter=options.delimiter,
@@ -40,6 +41,6 @@ def read_dialect(config: SourceConfig) -> CsvDialect:
     )
 
 
-def write_dialect(config: OutputConfig) -> CsvWriteDialect:
+def write_dialect(config: OutputConfig, layout: Layout | None) -> CsvWriteDialect:
     options = cast("CsvWriting", config.options)
     return CsvWriteDialect(delimiter=options.delimiter, include_header=config.include_header)

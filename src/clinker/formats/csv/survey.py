@@ -235,4 +235,4 @@ def _out_of_place(spec: ReadSpec) -> Iterator[str]:
 
 def _several(files: Sequence[InputFile]) -> str:
     more = f" and {len(files) - 1} more" if len(files) > 1 else ""
-    return files[0].path + more
+    return files[0].name + more

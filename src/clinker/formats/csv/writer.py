@@ -35,6 +35,7 @@ class CsvRenderer:
     separator = b""
     closing = b""
     is_headed = True
+    framing = None
 
     def __init__(self, spec: WriteSpec, dialect: CsvWriteDialect) -> None:
         self._spec = spec
@@ -82,7 +83,10 @@ def _show_tagged(tagged: pa.StringArray, name: str) -> pa.StringArray:
     maps = pc.index(pc.starts_with(tagged, "{"), True).as_py()
     if maps >= 0:
         raise WriteError(
-            f"a csv file cannot hold '{name}', which is a Map", record=maps + 1, code="E078"
+            f"a csv file cannot hold '{name}', which is a Map",
+            record=maps + 1,
+            code="E078",
+            help="exclude it, emit the parts of it that are needed, or write JSON",
         )
     return convert_by_tag(
         tagged,

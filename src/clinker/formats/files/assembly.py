@@ -58,6 +58,8 @@ def existing_file(target: Target, naming: str | None) -> Path | None:
 
 def write_document(sink: Sink, form: Renderer, pieces: Iterable[Piece]) -> int:
     """One whole file; the number of its records."""
+    if form.framing:
+        return form.framing.write_document(sink, pieces)
     records = 0
     for piece in pieces:
         if piece.records:

@@ -21,14 +21,14 @@ _HELP = (
 )
 
 
-def input_file(index: int, path: str) -> InputFile:
+def input_file(index: int, path: str, shown: str | None = None) -> InputFile:
     """A file as it is now; FormatError if it is not there."""
     try:
         status = os.stat(path)  # noqa: PTH116, the text is what messages show
     except OSError as problem:
-        raise FormatError(f"cannot be read: {problem.strerror}", path) from None
+        raise FormatError(f"cannot be read: {problem.strerror}", shown or path) from None
     return InputFile(
-        index, path, status.st_size, status.st_mtime_ns, (status.st_dev, status.st_ino)
+        index, path, status.st_size, status.st_mtime_ns, (status.st_dev, status.st_ino), shown
     )
 
 
@@ -43,7 +43,7 @@ def open_file(path: str) -> BinaryIO:
 def check_unchanged(file: InputFile) -> None:
     """FormatError if a file is not the one it was, on the machine where it was identified."""
     try:
-        now = input_file(file.index, file.path)
+        now = input_file(file.index, file.path, file.shown)
     except FormatError:
         raise _changed(file, "it is gone") from None
     _compare(file, now)
@@ -60,12 +60,14 @@ def reading(files: Sequence[InputFile]) -> Iterator[None]:
     _check_content(files)
     try:
         yield
-    except FormatError:
+    except FormatError as problem:
         _check_content(files)
-        raise
+        names = {file.path: file.name for file in files}
+        path = names.get(problem.path, problem.path)
+        raise FormatError(problem.message, path, problem.help) from None
     except OSError as problem:
         _check_content(files)
-        paths = ", ".join(file.path for file in files)
+        paths = ", ".join(file.name for file in files)
         raise FormatError(f"cannot be read: {problem.strerror}", paths) from None
     _check_content(files)
 
@@ -80,7 +82,7 @@ def check_count(split: Split, records: int) -> None:
 def _check_content(files: Sequence[InputFile]) -> None:
     """What holds on every machine that sees the files, under whatever numbers."""
     for file in files:
-        _compare(file, input_file(file.index, file.path))
+        _compare(file, input_file(file.index, file.path, file.shown))
 
 
 def _compare(file: InputFile, now: InputFile) -> None:
@@ -96,4 +98,4 @@ def _moment(nanoseconds: int) -> str:
 
 
 def _changed(file: InputFile, how: str) -> FormatError:
-    return FormatError(f"changed while it was read: {how}", file.path, _HELP)
+    return FormatError(f"changed while it was read: {how}", file.name, _HELP)

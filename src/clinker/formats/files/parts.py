@@ -1,8 +1,8 @@
 """Part files: what one task writes of an output, to be assembled later.
 
-A part is the body of a piece of the output and, if the output is to be split, an index beside it
-that says where its records end and which groups they belong to. Its name is unique, so a task that
-is run again leaves the parts of its earlier attempts alone.
+A part is the body of a piece of the output and, if the output is to be split or has frames, an
+index beside it that says where its records end and which groups they belong to. Its name is unique,
+so a task that is run again leaves the parts of its earlier attempts alone.
 """
 
 from __future__ import annotations
@@ -59,7 +59,7 @@ class Part:
 
     def _index(self) -> pa.Table:
         if self.index is None:
-            raise ValueError("only the parts of an output that is split have an index")
+            raise ValueError("only the parts of an output that is split or framed have an index")
         with pa.memory_map(self.index) as file, pa.ipc.open_file(file) as index:
             return index.read_all()
 
@@ -70,7 +70,7 @@ class PartWriter:
     def __init__(self, directory: str | Path, spec: WriteSpec, order: int = 0) -> None:
         self._order = order
         self._renderer = renderer(spec)
-        self._split = spec.split
+        self._has_index = spec.split is not None or self._renderer.framing is not None
         self._path = Path(directory, f"part-{order:05}-{uuid.uuid4().hex}")
         self._records = 0
         self._size = 0
@@ -85,7 +85,7 @@ class PartWriter:
                 with writing_to(self._path):
                     if self._records:
                         self._append(self._renderer.separator)
-                    if self._split is not None:
+                    if self._has_index:
                         self._note(piece.ends() + self._size, piece.groups())
                     self._append(piece.body)
                 self._records += piece.records

@@ -8,6 +8,7 @@ from clinker.frozen import frozen
 
 if TYPE_CHECKING:
     from clinker.config.formats.json import JsonReading, JsonWriting
+    from clinker.config.layout import Layout
     from clinker.config.nodes.output import OutputConfig
     from clinker.config.nodes.source import SourceConfig
 
@@ -31,12 +32,12 @@ class JsonWriteDialect:
     preserve_nulls: bool = False
 
 
-def read_dialect(config: SourceConfig) -> JsonDialect:
+def read_dialect(config: SourceConfig, layout: Layout | None) -> JsonDialect:
     options = cast("JsonReading", config.options)
     return JsonDialect(form=options.format, record_path=options.record_path)
 
 
-def write_dialect(config: OutputConfig) -> JsonWriteDialect:
+def write_dialect(config: OutputConfig, layout: Layout | None) -> JsonWriteDialect:
     options = cast("JsonWriting", config.options)
     return JsonWriteDialect(
         form=options.format, pretty=options.pretty, preserve_nulls=config.preserve_nulls

@@ -30,6 +30,7 @@ class JsonRenderer:
     """Records as objects whose keys are the columns, in their order."""
 
     is_headed = False
+    framing = None
 
     def __init__(self, spec: WriteSpec, dialect: JsonWriteDialect) -> None:
         self._spec = spec

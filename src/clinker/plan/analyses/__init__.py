@@ -11,6 +11,7 @@ knows, it asks the node.
   watermarks      where do event times come from, and do time windows close?
   joins           what does the condition of a combine mean for each input?
   required        which columns of a source does anything need?
+  documents       what of the envelopes around records does anything need?
   projection      which columns does an output write?
   reach           how many source records reached an output?
   growth          may records become much larger, or many more?

@@ -21,6 +21,9 @@ from clinker.plan.nodes.window import Window
 class PlannedSource(PlannedNode[SourceNode]):
     shape: ClassVar[Literal[Shape.READS]] = Shape.READS
 
+    sections: Mapping[str, Type]
+    """What its documents say, each as `section.field`."""
+
     @property
     def is_rest(self) -> bool:
         return self.node.config.transport.kind == "rest"
@@ -44,13 +47,15 @@ def bind_source(binder: Binder, unit: Unit, node: SourceNode) -> PlannedSource:
         column.name: column.type if column.required else column.type.nullable()
         for column in node.config.schema_columns
     }
-    binder.sections[unit.name] = _list_sections(node)
+    sections = _list_sections(node)
+    binder.sections[unit.name] = sections
     return PlannedSource(
         unit=unit,
         node=node,
         row=Row(columns, is_open=node.config.columns is None),
         meta=binder.provenance,
         have_undeclared=node.config.on_unmapped.mode == "auto_widen",
+        sections=sections,
     )
 
 
