@@ -3,6 +3,7 @@
 base            what there is to know of a format
 <name>          one format: the options of sources and outputs, and its traits as `FORMAT`
 interchange     what EDIFACT and X12 share
+encoding        encodings of text
 by_format       settings of a node, validated by the format that they name
 """
 

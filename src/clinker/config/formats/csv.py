@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import codecs
 from collections.abc import Iterator
 from typing import Annotated, TypeAlias
 
@@ -10,6 +9,7 @@ from pydantic import AfterValidator
 
 from clinker.config.errors import found, invalid
 from clinker.config.formats.base import FormatOptions
+from clinker.config.formats.encoding import Encoding
 from clinker.config.model import Model
 from clinker.diagnostics import Diagnostic
 
@@ -20,23 +20,7 @@ def _one_character(text: str) -> str:
     return text
 
 
-def _encoding(text: str) -> str:
-    try:
-        codec = codecs.lookup(text)
-    except (LookupError, ValueError):
-        raise invalid(
-            "E007", f"unknown encoding '{text}'", "for example utf-8 or latin-1"
-        ) from None
-    # Python also registers codecs such as base64, which are no encodings of text.
-    if not codec._is_text_encoding:
-        raise invalid(
-            "E007", f"'{text}' is not an encoding of text", "for example utf-8 or latin-1"
-        )
-    return codec.name
-
-
 Character: TypeAlias = Annotated[str, AfterValidator(_one_character)]
-Encoding: TypeAlias = Annotated[str, AfterValidator(_encoding)]
 
 
 class CsvReading(Model):
