@@ -1,4 +1,7 @@
-"""Run all benchmarks and write the table of ratios to `bench/RESULTS.md`."""
+"""Run all benchmarks and write the table of ratios to `bench/RESULTS.md`.
+
+With --formats, measure how fast the readers of formats are instead; that is `bench/FORMATS.md`.
+"""
 
 from __future__ import annotations
 
@@ -16,10 +19,12 @@ from importlib.metadata import version
 from pathlib import Path
 from statistics import median
 
+from bench import formats
 from bench.data import ROWS, make_all
 from bench.workloads import CLEAN, DIRTY, TINY, WARM, Workload, chain
 
 RESULTS = Path(__file__).parent / "RESULTS.md"
+FORMATS = Path(__file__).parent / "FORMATS.md"
 WARM_UPS = 3
 """Runs before those that are measured: the JVM compiles what runs often, bit by bit."""
 SYSTEMS = ("clinker", "PySpark", "DuckDB", "Polars")
@@ -57,7 +62,18 @@ def main() -> None:
     parser.add_argument("--repeat", type=int, default=5, help="runs of each job (default: 5)")
     parser.add_argument("--rows", type=int, default=ROWS, help=f"rows (default: {ROWS:,})")
     parser.add_argument("--only", default="", help="jobs whose name contains this")
+    parser.add_argument("--formats", action="store_true", help="the readers of formats alone")
+    parser.add_argument(
+        "--megabytes",
+        type=int,
+        default=formats.MEGABYTES,
+        help=f"with --formats, how large the files are (default: {formats.MEGABYTES})",
+    )
     args = parser.parse_args()
+    if args.formats:
+        FORMATS.write_text(formats.report(formats.measure(args.repeat, args.megabytes), machine()))
+        print(FORMATS.read_text())
+        return
     folder = Path(tempfile.gettempdir(), f"clinker-bench-{args.rows}")
     print(f"data in {folder}")
     make_all(folder, args.rows)
