@@ -49,10 +49,11 @@ def _add_short_values(definitions: dict[str, Schema]) -> None:
     for name, definition in definitions.items():
         properties = definition.get("properties", {})
         if name.endswith("Source"):
-            properties["schema"] = _columns()
+            properties["schema"] = _described_as(properties["schema"], _columns())
         if "correlation_key" in properties:
             listed = properties["correlation_key"]
-            properties["correlation_key"] = _any_of(listed, {"type": "string"})
+            either = _any_of(listed, {"type": "string"})
+            properties["correlation_key"] = _described_as(listed, either)
 
 
 def _variables() -> Schema:
@@ -117,6 +118,11 @@ def _add_synonym(schema: Schema, key: str, synonym: str) -> None:
 def _referenced(schema: Schema) -> list[str]:
     branches = schema.get("oneOf", [schema])
     return [branch["$ref"].rsplit("/", 1)[1] for branch in branches if "$ref" in branch]
+
+
+def _described_as(known: Schema, schema: Schema) -> Schema:
+    """A schema with the description that another one has."""
+    return {**schema, "description": known["description"]} if "description" in known else schema
 
 
 def _any_of(*schemas: Schema) -> Schema:

@@ -56,7 +56,9 @@ def format_model(
     if required_for:
         written: Any = Field(description=required_for)
     else:
-        written = Field(default_factory=options.model_construct)
+        written = Field(
+            default_factory=options.model_construct, description=f"options of {format} files"
+        )
     fields: dict[str, Any] = {_KEY: (Literal[format], ...), "options": (options, written)}
     return create_model(name, __base__=base, __module__=base.__module__, **fields)
 

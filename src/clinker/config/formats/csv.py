@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Annotated, TypeAlias
 
-from pydantic import AfterValidator
+from pydantic import AfterValidator, Field
 
 from clinker.config.errors import found, invalid
 from clinker.config.formats.base import FormatOptions
@@ -24,10 +24,12 @@ Character: TypeAlias = Annotated[str, AfterValidator(_one_character)]
 
 
 class CsvReading(Model):
-    delimiter: Character = ","
-    quote_char: Character = '"'
-    has_header: bool = True
-    encoding: Encoding = "utf-8"
+    delimiter: Character = Field(default=",", description="what stands between cells")
+    quote_char: Character = Field(
+        default='"', description="what encloses cells that hold delimiters or newlines"
+    )
+    has_header: bool = Field(default=True, description="whether the first row names the columns")
+    encoding: Encoding = Field(default="utf-8", description="a Python codec, such as latin-1")
 
     def check(self) -> Iterator[Diagnostic]:
         if self.delimiter == self.quote_char:
@@ -40,7 +42,7 @@ class CsvReading(Model):
 
 
 class CsvWriting(Model):
-    delimiter: Character = ","
+    delimiter: Character = Field(default=",", description="what stands between cells")
 
 
 FORMAT = FormatOptions(name="csv", reading=CsvReading, writing=CsvWriting)

@@ -21,8 +21,10 @@ class JsonReading(Model):
 
 
 class JsonWriting(Model):
-    format: Literal["array", "ndjson"] = "array"
-    pretty: bool = False
+    format: Literal["array", "ndjson"] = Field(
+        default="array", description="one array, or one object per line"
+    )
+    pretty: bool = Field(default=False, description="whether objects are indented")
 
 
 FORMAT = FormatOptions(

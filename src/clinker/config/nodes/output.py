@@ -27,14 +27,20 @@ def _default_naming() -> Template:
 class Split(Model):
     """When to start a new file."""
 
-    max_records: Positive | None = None
-    max_bytes: Positive | None = None
+    max_records: Positive | None = Field(default=None, description="the most records of a file")
+    max_bytes: Positive | None = Field(
+        default=None, description="the size from which on a new file begins"
+    )
     group_key: Name | None = Field(
         default=None, description="never split between records that share it"
     )
-    naming: NamingTemplate = Field(default_factory=_default_naming)
-    repeat_header: bool = True
-    oversize_group: Literal["warn", "error", "allow"] = "warn"
+    naming: NamingTemplate = Field(
+        default_factory=_default_naming, description="the names of the files"
+    )
+    repeat_header: bool = Field(default=True, description="whether every file begins with a header")
+    oversize_group: Literal["warn", "error", "allow"] = Field(
+        default="warn", description="what happens when one group is larger than a file may be"
+    )
 
     @property
     def has_limit(self) -> bool:
@@ -70,24 +76,46 @@ class OutputConfig(Model):
     type: str
     path: PathTemplate = Field(description="the file to write")
     name: Name | None = Field(default=None, description="a label; the node's name counts")
-    include_unmapped: bool = True
+    include_unmapped: bool = Field(
+        default=True, description="whether fields that nothing emits are written too"
+    )
     mapping: dict[str, Name] = Field(
         default_factory=dict, description="output names and the fields they show"
     )
-    exclude: tuple[Name, ...] = ()
-    include_header: bool = True
-    include_correlation_keys: bool = False
-    include_metadata: Metadata = Field(default_factory=Metadata.model_construct)
-    preserve_nulls: bool = False
-    sort_order: tuple[SortKey, ...] = ()
-    if_exists: IfExists = "error"
-    unique_suffix_width: Natural = 0
-    write_meta: bool = False
+    exclude: tuple[Name, ...] = Field(default=(), description="fields that are not written")
+    include_header: bool = Field(
+        default=True, description="whether a CSV file begins with the names of its columns"
+    )
+    include_correlation_keys: bool = Field(
+        default=False, description="whether the $ck columns are written"
+    )
+    include_metadata: Metadata = Field(
+        default_factory=Metadata.model_construct,
+        description="which $meta fields are written: none, all, or a list",
+    )
+    preserve_nulls: bool = Field(
+        default=False,
+        description="whether nulls stay apart from empty texts, where the format can tell",
+    )
+    sort_order: tuple[SortKey, ...] = Field(
+        default=(), description="what records are sorted by before they are written"
+    )
+    if_exists: IfExists = Field(
+        default="error", description="what happens when the file is there already"
+    )
+    unique_suffix_width: Natural = Field(
+        default=0, description="how many digits the number of a unique file has at least"
+    )
+    write_meta: bool = Field(
+        default=False, description="whether a .meta.json file is written beside the output"
+    )
     layout: LayoutRef | None = Field(
         default=None, alias="schema", description="the physical layout"
     )
-    split: Split | None = None
-    correlation_fanout_policy: FanoutPolicy | None = None
+    split: Split | None = Field(default=None, description="when to start a new file")
+    correlation_fanout_policy: FanoutPolicy | None = Field(
+        default=None, description="when a group is rejected at this output"
+    )
     options: Model
 
     @property

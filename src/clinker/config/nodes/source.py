@@ -28,12 +28,22 @@ MATCHERS = ("path", "glob", "regex", "paths")
 class Files(Model):
     """Which of the matching files are read, and in which order."""
 
-    sort_by: Literal["name", "created", "modified"] = "name"
-    sort_order: Literal["asc", "desc"] = "asc"
-    take_first: Positive | None = None
-    take_last: Positive | None = None
-    recursive: bool = True
-    on_no_match: Literal["error", "warn", "skip"] = "error"
+    sort_by: Literal["name", "created", "modified"] = Field(
+        default="name", description="what the files are sorted by"
+    )
+    sort_order: Literal["asc", "desc"] = Field(default="asc", description="in which direction")
+    take_first: Positive | None = Field(
+        default=None, description="read only so many files, from the start of the order"
+    )
+    take_last: Positive | None = Field(
+        default=None, description="read only so many files, from the end of the order"
+    )
+    recursive: bool = Field(
+        default=True, description="whether a regex looks into directories below"
+    )
+    on_no_match: Literal["error", "warn", "skip"] = Field(
+        default="error", description="what happens when no file matches"
+    )
 
     def check(self) -> Iterator[Diagnostic]:
         if self.take_first is not None and self.take_last is not None:
@@ -50,23 +60,29 @@ class Files(Model):
 class OnUnmapped(Model):
     """What happens to input columns that the schema does not name."""
 
-    mode: Literal["auto_widen", "drop", "reject"] = "auto_widen"
+    mode: Literal["auto_widen", "drop", "reject"] = Field(
+        default="auto_widen", description="keep them for outputs, drop them, or refuse the file"
+    )
 
 
 class Watermark(Model):
     """The column that says when an event happened."""
 
     column: Name = Field(description="the event-time column")
-    delay: Duration | None = None
-    idle_timeout: PositiveDuration | None = None
+    delay: Duration | None = Field(default=None, description="how far events may be out of order")
+    idle_timeout: PositiveDuration | None = Field(
+        default=None, description="after how long a silent source stops holding windows back"
+    )
 
 
 class ArrayPath(Model):
     """How an array inside a record is unfolded."""
 
     path: Name = Field(description="the array: $.line_items or line_items")
-    mode: Literal["explode", "join"] = "explode"
-    separator: str = ","
+    mode: Literal["explode", "join"] = Field(
+        default="explode", description="a record per element, or one text of all of them"
+    )
+    separator: str = Field(default=",", description="what joined elements stand apart by")
 
     def check(self) -> Iterator[Diagnostic]:
         if self.has("separator") and self.mode == "explode":
@@ -83,9 +99,15 @@ class ArrayPath(Model):
 class Extract(Model):
     """Where in the document a section is found."""
 
-    xml_path: Name | None = None
-    json_pointer: Name | None = None
-    segment: Name | None = None
+    xml_path: Name | None = Field(
+        default=None, description="for XML: the path of the section element, such as /doc/Head"
+    )
+    json_pointer: Name | None = Field(
+        default=None, description="for JSON: a pointer to the section object, such as /Head"
+    )
+    segment: Name | None = Field(
+        default=None, description="for EDI: the tag of the header segment, UNB or ISA"
+    )
 
     @property
     def rules(self) -> list[str]:
@@ -124,25 +146,56 @@ class SourceConfig(Model):
     columns: tuple[Column, ...] | None = Field(
         default=None, alias="schema", min_length=1, description="the columns and their types"
     )
-    path: Name | None = None
-    glob: Name | None = None
-    regex: Name | None = None
-    paths: tuple[Name, ...] | None = Field(default=None, min_length=1)
-    exclude: tuple[Name, ...] = ()
-    modified_after: Moment | None = None
-    modified_before: Moment | None = None
-    min_size: FileSize | None = None
-    max_size: FileSize | None = None
-    files: Files = Field(default_factory=Files.model_construct)
-    transport: Transport = Field(default_factory=FileTransport.model_construct)
-    on_unmapped: OnUnmapped = Field(default_factory=OnUnmapped.model_construct)
-    correlation_key: tuple[Name, ...] = ()
-    watermark: Watermark | None = None
-    sort_order: tuple[SortKey, ...] = ()
-    array_paths: tuple[ArrayPath, ...] = ()
-    envelope: Envelope | None = None
+    path: Name | None = Field(default=None, description="the file to read")
+    glob: Name | None = Field(
+        default=None, description="a pattern of files to read, such as data/*.csv"
+    )
+    regex: Name | None = Field(
+        default=None, description="a regular expression over paths of files to read"
+    )
+    paths: tuple[Name, ...] | None = Field(
+        default=None, min_length=1, description="the files to read, in this order"
+    )
+    exclude: tuple[Name, ...] = Field(default=(), description="patterns of files to leave out")
+    modified_after: Moment | None = Field(
+        default=None, description="leave out files that are older: a moment, or 7d for days ago"
+    )
+    modified_before: Moment | None = Field(
+        default=None, description="leave out files that are newer: a moment, or 1h for hours ago"
+    )
+    min_size: FileSize | None = Field(default=None, description="leave out smaller files")
+    max_size: FileSize | None = Field(default=None, description="leave out larger files")
+    files: Files = Field(
+        default_factory=Files.model_construct,
+        description="which of the matching files are read, and in which order",
+    )
+    transport: Transport = Field(
+        default_factory=FileTransport.model_construct,
+        description="where the bytes come from: files, or a web service",
+    )
+    on_unmapped: OnUnmapped = Field(
+        default_factory=OnUnmapped.model_construct,
+        description="what happens to fields that the schema does not name",
+    )
+    correlation_key: tuple[Name, ...] = Field(
+        default=(), description="the fields by which records stand or fall together"
+    )
+    watermark: Watermark | None = Field(
+        default=None, description="when the events of its records happened"
+    )
+    sort_order: tuple[SortKey, ...] = Field(
+        default=(), description="how the files are sorted already"
+    )
+    array_paths: tuple[ArrayPath, ...] = Field(
+        default=(), description="arrays inside records that are unfolded or joined"
+    )
+    envelope: Envelope | None = Field(
+        default=None, description="sections of the document around the records, read as $doc"
+    )
     format_schema: LayoutRef | None = Field(default=None, description="the physical layout")
-    schema_overrides: tuple[LayoutField, ...] = ()
+    schema_overrides: tuple[LayoutField, ...] = Field(
+        default=(), description="changes to the fields of a schema file"
+    )
     options: Model
 
     @property
