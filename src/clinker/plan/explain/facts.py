@@ -42,6 +42,8 @@ class NodeFacts:
     hand_offs: tuple[HandOff, ...]
     volume: Volume
     required: RequiredColumns | None
+    sections: Mapping[str, Type]
+    """What is read of the documents around records, each as `section.field`."""
     """What is read of a source."""
     cxl: CxlFacts | None
     interpreted: tuple[str, ...]
