@@ -83,6 +83,9 @@ class OutputConfig(Model):
     if_exists: IfExists = "error"
     unique_suffix_width: Natural = 0
     write_meta: bool = False
+    compression: Literal["auto", "none", "gzip", "bz2", "zstd"] = Field(
+        default="auto", description="by the path's extension: .gz, .bz2 or .zst"
+    )
     layout: LayoutRef | None = Field(
         default=None, alias="schema", description="the physical layout"
     )
