@@ -67,6 +67,15 @@ def test_envelope() -> None:
     assert section.fields == {"batch_id": "string", "run_date": "date", "at": "date_time"}
 
 
+@pytest.mark.parametrize("pointer", ["''", "/", "/a/0", "/a~1b/~0"])
+def test_pointers(pointer: str) -> None:
+    section = f"{{ extract: {{ json_pointer: {pointer} }}, fields: {{ x: int }} }}"
+    config = "type: json\npath: a\nschema: { a: int }\n"
+    assert not load_config(
+        "source", config + f"envelope: {{ sections: {{ h: {section} }} }}"
+    ).diagnostics
+
+
 @pytest.mark.parametrize(
     ("config", "expected"),
     [
@@ -119,6 +128,11 @@ def test_envelope() -> None:
             "type: xml\npath: a\nschema: { a: int }\n"
             "envelope: { sections: { h: { extract: { json_pointer: /a }, fields: { x: int } } } }",
             ["E022 10:47 'json_pointer' does not apply to xml sources"],
+        ),
+        (
+            "type: json\npath: a\nschema: { a: int }\n"
+            "envelope: { sections: { h: { extract: { json_pointer: a~2 }, fields: { x: int } } } }",
+            ["E022 10:61 'a~2' is no JSON pointer"],
         ),
         (
             "type: edifact\npath: a\nschema: { a: string }\n"

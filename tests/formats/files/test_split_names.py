@@ -17,7 +17,7 @@ from clinker.formats.files.split_names import find_split_files, split_path
         ("out/report.csv", "{seq}", "out/7"),
         ("out/report.csv", "{{{seq:2}}}", "out/{07}"),
         ("out/report", "{stem}-{seq:1}.{ext}", "out/report-7.dat"),
-        ("report.tar.gz", "{stem}-{seq:1}.{ext}", "report.tar-7.gz"),
+        ("report.tar.gz", "{stem}-{seq:1}.{ext}", "report-7.tar.gz"),
         ("report.csv", "{seq:02}/{stem}.{ext}", "07/report.csv"),
     ],
 )

@@ -109,6 +109,9 @@ class OutputConfig(Model):
     write_meta: bool = Field(
         default=False, description="whether a .meta.json file is written beside the output"
     )
+    compression: Literal["auto", "none", "gzip", "bz2", "zstd"] = Field(
+        default="auto", description="how the file is compressed; auto goes by its extension"
+    )
     layout: LayoutRef | None = Field(
         default=None, alias="schema", description="the physical layout"
     )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Callable, Iterator
 from functools import cache
 from typing import Annotated, Literal, TypeAlias
@@ -102,7 +103,7 @@ class Extract(Model):
     xml_path: Name | None = Field(
         default=None, description="for XML: the path of the section element, such as /doc/Head"
     )
-    json_pointer: Name | None = Field(
+    json_pointer: str | None = Field(
         default=None, description="for JSON: a pointer to the section object, such as /Head"
     )
     segment: Name | None = Field(
@@ -120,9 +121,18 @@ class Extract(Model):
                 "a section is extracted by exactly one rule",
                 help=f"give one of: {', '.join(_EXTRACTS)}",
             )
+        if self.json_pointer is not None and not _POINTER.fullmatch(self.json_pointer):
+            yield self.problem(
+                "E022",
+                f"'{self.json_pointer}' is no JSON pointer",
+                "json_pointer",
+                help="write '/' before every key, '~1' for a '/' and '~0' for a '~' in one",
+            )
 
 
 _EXTRACTS = ("xml_path", "json_pointer", "segment")
+_POINTER = re.compile(r"(/([^/~]|~[01])*)*")
+"""As RFC 6901 writes it; an empty one is the whole document."""
 
 
 class Section(Model):

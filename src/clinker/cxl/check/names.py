@@ -343,7 +343,9 @@ def check_system(
 ) -> typed.Expr:
     """`$namespace.name`, followed by `parts` in the path `node`."""
     path: tuple[str, ...] = (root.name,)
-    if parts and (root.namespace == "doc" or _is_source_input(checker, root)):
+    if parts and root.namespace == "doc":
+        path = _longest_known(checker, (root.name, *parts))
+    elif parts and _is_source_input(checker, root):
         path = (root.name, parts[0])
     type_ = _system_type(checker, node, root, path)
     if type_ is None:
@@ -357,6 +359,13 @@ def check_system(
         location=checker.source.at(_without_last(node, rest).span),
     )
     return _walk_rest(checker, value, node, rest)
+
+
+def _longest_known(checker: Checker, path: tuple[str, ...]) -> tuple[str, ...]:
+    """A section and a field, whose name may have dots in it."""
+    known = checker.context.members("doc") or {}
+    lengths = range(len(path), 2, -1)
+    return path[: next((n for n in lengths if ".".join(path[:n]) in known), 2)]
 
 
 def _is_source_input(checker: Checker, root: ast.SystemRef) -> bool:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import pyarrow as pa
 
 from clinker.cxl.types import Type
-from clinker.engine.expressions import literal, recast
+from clinker.engine.expressions import literal, recast, representation
 from clinker.engine.flow import hidden as kinds
 from clinker.engine.flow.flow import Flow, order_column
 from clinker.engine.flow.frame import Frame, Input, quoted
@@ -153,7 +153,7 @@ def _aligned_flow(flow: Flow, columns: dict[str, Type], hidden: dict[str, Hidden
         own = flow.hidden.get(name)
         if own is None:
             texts[name] = common.null
-        elif own.ddl != common.ddl:
+        elif own.kind.ddl is None and representation(own.type) != representation(common.type):
             texts[name] = _recast(flow, name, own.type, common.type)
     order = {name: each for name, each in flow.hidden.items() if not each.kind.is_aligned}
     return replace(flow.with_values(texts), columns=columns, hidden={**hidden, **order})

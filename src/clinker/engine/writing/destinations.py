@@ -11,6 +11,7 @@ from clinker.config.nodes.output import OutputConfig
 from clinker.engine.reading.inputs import SourceInput
 from clinker.engine.report.facts import Exit, Identity, RunError
 from clinker.engine.writing.collecting import ONE_FILE, FileKey
+from clinker.file_names import compression_of
 from clinker.formats.files.assembly import existing_file
 from clinker.formats.files.publication import Target
 from clinker.plan.compile import Plan
@@ -109,7 +110,7 @@ def dead_letter_target(plan: Plan, path: Path) -> Target:
     if_exists = plan.dead_letters.if_exists[path]
     if if_exists == "error" and plan.options.force:
         if_exists = "overwrite"
-    return Target(path=path, if_exists=if_exists)
+    return Target(path=path, if_exists=if_exists, compression=compression_of(path))
 
 
 def known_directories(plan: Plan, identity: Identity) -> Iterator[Path]:
@@ -174,10 +175,13 @@ def _target(
     if_exists = config.if_exists
     if if_exists == "error" and options.force:
         if_exists = "overwrite"
+    path = at("")
+    compression = config.compression
     return Target(
-        path=at(""),
+        path=path,
         if_exists=if_exists,
         unique_suffix_width=width,
+        compression=compression_of(path) if compression == "auto" else compression,
         numbered=(lambda number: at(f"{number:0{width}}").name) if is_numbered else None,
         meta=_meta(plan, output, identity) if config.write_meta else None,
     )

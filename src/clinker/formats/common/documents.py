@@ -35,12 +35,15 @@ def convert_sections(
 
 
 def _convert(spec: ReadSpec, section: Section, field: Column, value: Any, path: str) -> Any:
-    coerced = Coercion(field.type, spec.date_formats).column_from_values([value])
+    where = f"field '{field.name}' of section '{section.name}'"
+    try:
+        coerced = Coercion(field.type, spec.date_formats).column_from_values([value])
+    except (TypeError, RecursionError):  # the text of it cannot be written
+        raise FormatError(f"{where} is nested too deeply", path) from None
     if coerced.unfit is not None:
         text = shown(to_json_text(value))
         raise FormatError(
-            f"cannot convert '{text}' in field '{field.name}' of section '{section.name}' "
-            f"to {field.type_name}",
+            f"cannot convert '{text}' in {where} to {field.type_name}",
             path,
             "declare another type for the field, or mend the file",
         )

@@ -9,6 +9,7 @@ from contextlib import ExitStack, contextmanager
 from itertools import count
 from pathlib import Path
 
+from clinker.file_names import split_name
 from clinker.formats.common.writing import IfExists, WriteError, writing_to
 from clinker.formats.files.journal import Change, Journal, Written, read_journal
 from clinker.formats.files.marks import Marks, locked, sync_directory
@@ -41,7 +42,8 @@ class Placement:
 
     def _at_the_end(self, number: int) -> str:
         suffix = f"{number:0{self.unique_suffix_width}}"
-        return f"{self.path.stem}-{suffix}{self.path.suffix}"
+        stem, extension = split_name(self.path)
+        return f"{stem}-{suffix}{extension}"
 
 
 @frozen(kw_only=True)

@@ -20,8 +20,10 @@ from typing import BinaryIO
 
 import orjson
 
-from clinker.formats.common.writing import IfExists, WriteError, writing_to
+from clinker.file_names import Compression
+from clinker.formats.common.writing import IfExists, Sink, WriteError, writing_to
 from clinker.formats.files.commit import Commit, Placement
+from clinker.formats.files.compression import CompressedSink
 from clinker.formats.files.marks import Marks, nearest_directory
 from clinker.frozen import frozen
 
@@ -39,6 +41,7 @@ class Target:
     unique_suffix_width: int = 0
     numbered: Callable[[int], str] | None = None
     """The names to try, if it was said where in them the number goes."""
+    compression: Compression = "none"
     meta: Mapping[str, object] | None = None
     """What `<path>.meta.json` says beside the numbers of records and bytes, if it is wanted."""
 
@@ -48,6 +51,7 @@ class Target:
             path=path,
             if_exists=self.if_exists,
             unique_suffix_width=self.unique_suffix_width,
+            compression=self.compression,
             meta=self.meta,
         )
 
@@ -76,15 +80,23 @@ class PreparedFile:
 
     def __init__(self, target: Target, file: BinaryIO) -> None:
         self._target = target
-        self._file = file
+        is_plain = target.compression == "none"
+        self._compressed = None if is_plain else CompressedSink(target.compression, file)
+        self._sink: Sink = self._compressed or file
         self.records = 0
         self.size = 0
+        """How many bytes were written, before they were compressed."""
 
     def write(self, data: bytes | memoryview, /) -> int:
         with writing_to(self._target.path):
-            written = self._file.write(data)
+            written = self._sink.write(data)
         self.size += written
         return written
+
+    def finish(self) -> None:
+        """Let nothing wait to be compressed."""
+        if self._compressed:
+            self._compressed.close()
 
 
 class Publication:
@@ -118,8 +130,10 @@ class Publication:
             prepared = PreparedFile(target, file)
             yield prepared
             with writing_to(target.path):
+                prepared.finish()
                 _keep_mode(file.fileno(), real)
                 file.flush()
+                size = os.fstat(file.fileno()).st_size
                 os.fsync(file.fileno())
         finally:
             # What a full disk has left in the buffer fails again.
@@ -130,7 +144,7 @@ class Publication:
                 target=replace(target, path=real),
                 aside=aside,
                 records=prepared.records,
-                size=prepared.size,
+                size=size,
             )
         )
 

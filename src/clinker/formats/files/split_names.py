@@ -7,6 +7,8 @@ import re
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
+from clinker.file_names import split_name
+
 _TOKEN = re.compile(r"\{\{|\}\}|\{(?P<name>stem|ext|seq)(?::(?P<width>\d+))?\}|[^{}]+")
 _NO_EXTENSION = "dat"
 
@@ -29,14 +31,16 @@ def find_split_files(path: Path, naming: str) -> Iterator[Path]:
 def _fill_in(
     path: Path, naming: str, literal: Callable[[str], str], number: Callable[[int], str]
 ) -> str:
+    stem, extension = split_name(path)
+
     def shown(token: re.Match[str]) -> str:
         match token["name"]:
             case "seq":
                 return number(int(token["width"] or 0))
             case "stem":
-                return literal(path.stem)
+                return literal(stem)
             case "ext":
-                return literal(path.suffix.removeprefix(".") or _NO_EXTENSION)
+                return literal(extension.removeprefix(".") or _NO_EXTENSION)
             case _:
                 return literal({"{{": "{", "}}": "}"}.get(token[0], token[0]))
 

@@ -3,6 +3,7 @@
 dialect     how they are written
 scan        where the elements of arrays stand, found without parsing
 documents   arrays inside of documents, cut between their elements
+sections    objects around the records, which `$doc` reads
 records     where the records are, and arrays inside of them unfolded
 fields      lines read for a few of their fields
 members     arrays of maps taken apart

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from typing import BinaryIO
+from collections.abc import Callable, Collection, Iterator
+from typing import Any, BinaryIO
 
 from clinker.formats.common.json_numbers import MALFORMED, loads
 from clinker.formats.common.read_spec import FormatError, InputFile, Split
@@ -13,10 +13,12 @@ from clinker.formats.json.records import (
     Unfolding,
     element_records,
     malformed_document,
+    parse,
     place_of,
     split_path,
 )
 from clinker.formats.json.scan import Elements, ElementSearch, RepeatedPath
+from clinker.formats.json.sections import Document
 
 _BLOCK_BYTES = 1 << 17
 _BLANKS = b" \t\r\n"
@@ -31,20 +33,26 @@ class ArraySurvey:
         file: InputFile,
         unfold: Unfolding | None,
         look: Callable[[bytes], None],
+        kept: Collection[int] = (),
     ) -> None:
         self._dialect = dialect
         self._file = file
         self._unfold = unfold
         self._look = look
+        self._kept = kept
+        self._kept_elements: dict[str, Any] = {}
+        self._steps = split_path(dialect.record_path or "")
         self._row = 1
         self._seen = 0
         self.is_there = False
         """Whether there is such an array, once the document has been cut."""
+        self.document = Document()
+        """What stands around the array, and those of its elements that are to be kept."""
         self.sizes = RecordSizes()
 
     def cut(self, stream: BinaryIO, start: int, split_bytes: int) -> Iterator[Split]:
         """Ranges of whole elements, each with the number of its first record."""
-        search = ElementSearch(split_path(self._dialect.record_path or ""), start)
+        search = ElementSearch(self._steps, start)
         begin: int | None = None
         first_row, target = 1, start + split_bytes
         rest: list[bytes] = []
@@ -83,6 +91,8 @@ class ArraySurvey:
         """Look at so many whole elements, which end at this place."""
         self._look(text)
         self.sizes.add(len(text), elements)
+        if any(self._seen <= index < self._seen + elements for index in self._kept):
+            self._keep(text, end)
         if self._unfold:
             there = Split(self._file, end - len(text), end, 1 + self._seen)
             blocks = element_records(text, place_of(self._dialect), there, self._unfold)
@@ -91,14 +101,21 @@ class ArraySurvey:
             self._row += elements
         self._seen += elements
 
+    def _keep(self, text: bytes, end: int) -> None:
+        values = parse(b"[" + text + b"]", self._file.path, end - len(text), wrapping=1)
+        for index, value in enumerate(values, self._seen):
+            if index in self._kept:
+                self._kept_elements[str(index)] = value
+
     def _checked_end(self, search: ElementSearch) -> int:
         """Where the elements end; FormatError if what stands around them is no JSON."""
         outside = bytes(search.outside)
         assert search.begin is not None
         end = self._file.size if search.end is None else search.end
         try:
-            loads(outside)
+            around = loads(outside)
         except MALFORMED as problem:
             path = self._file.path
             raise malformed_document(outside, problem, path, search.begin, end) from None
+        self.document = Document(around, self._steps, self._kept_elements)
         return end

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Sequence
-from typing import BinaryIO, Protocol
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import field
+from typing import Any, BinaryIO, Protocol
 
 import numpy as np
 import orjson
 
 from clinker.formats.common.encodings import find_text_start
-from clinker.formats.common.json_numbers import LOADS, MALFORMED, find_spelling
+from clinker.formats.common.json_numbers import LOADS, MALFORMED, find_spelling, loads
 from clinker.formats.common.read_spec import (
     WIDENED,
     InputFile,
@@ -33,8 +34,11 @@ from clinker.formats.json.records import (
     line_records,
     make_unfolding,
     no_array,
+    parse,
+    split_path,
 )
 from clinker.formats.json.scan import Structure
+from clinker.formats.json.sections import Document, list_elements, read_document
 from clinker.frozen import frozen
 
 _BLOCK_BYTES = 1 << 17
@@ -64,7 +68,9 @@ def take_inventory(
         task_bytes=split_bytes,
         record_bytes=_find_largest(surveys),
         members=guesses.types(),
-        warnings=tuple(keys.warnings()),
+        document_schema=spec.document_schema,
+        documents=tuple(survey.document for survey in surveys),
+        warnings=(*keys.warnings(), *_warn_of_lines(spec, surveys)),
     )
 
 
@@ -76,6 +82,18 @@ class _Survey:
     splits: tuple[Split, ...]
     record_bytes: int | None = None
     """None if it is not NDJSON."""
+    document: Mapping[str, Any] = field(default_factory=dict)
+    """What is wanted of what stands around the records."""
+    has_sections: bool = True
+    """Whether there can be any; not where every line is a document of its own."""
+
+
+def _warn_of_lines(spec: ReadSpec, surveys: Sequence[_Survey]) -> Iterator[str]:
+    if spec.sections and not all(survey.has_sections for survey in surveys):
+        yield (
+            f"source '{spec.source_name}' declares sections, which files with one object per line "
+            "do not have: null"
+        )
 
 
 def _find_largest(surveys: Sequence[_Survey]) -> int | None:
@@ -159,20 +177,48 @@ def _survey(
             lines = _Lines()
             unfold = make_unfolding(spec.array_paths, dialect.record_path, file.path)
             splits = tuple(_cut(stream, file, start, split_bytes, unfold, lines, looking))
-            return _Survey(form, splits, lines.sizes.largest)
+            found = _read_line_document(spec, stream, start, file, lines)
+            return _Survey(form, splits, lines.sizes.largest, found or {}, found is not None)
         if form == "array" or dialect.record_path:
+            kept = set(list_elements(spec, split_path(dialect.record_path or "")))
             array = ArraySurvey(
-                dialect, file, make_unfolding(spec.array_paths), _look_at_all(looking)
+                dialect, file, make_unfolding(spec.array_paths), _look_at_all(looking), kept
             )
             splits = tuple(array.cut(stream, start, split_bytes))
             if array.is_there:
-                return _Survey("array", splits, array.sizes.largest)
+                found = read_document(spec, array.document, file.path)
+                return _Survey("array", splits, array.sizes.largest, found)
         if form == "array":
             stream.seek(start)
             raise no_array(stream.read(), file.path, start)
         for block in _read_lines(stream, start):
             _look_at_all(looking)(block)
-    return _Survey("object", (Split(file, start, file.size, 1),))
+        splits = (Split(file, start, file.size, 1),)
+        return _Survey("object", splits, None, _read_whole_document(spec, stream, start, file))
+
+
+def _read_whole_document(
+    spec: ReadSpec, stream: BinaryIO, start: int, file: InputFile
+) -> Mapping[str, Any]:
+    """The sections of a document that is parsed as a whole, be it only to read its record."""
+    if not spec.sections:
+        return {}
+    stream.seek(start)
+    return read_document(spec, Document(parse(stream.read(), file.path, start)), file.path)
+
+
+def _read_line_document(
+    spec: ReadSpec, stream: BinaryIO, start: int, file: InputFile, lines: _Lines
+) -> Mapping[str, Any] | None:
+    """The sections of a file of lines, if it is a document: a single one that is JSON."""
+    if not spec.sections or lines.filled != 1:
+        return None
+    stream.seek(start)
+    try:
+        value = loads(stream.read())
+    except MALFORMED:  # a rejected record
+        return None
+    return read_document(spec, Document(value), file.path)
 
 
 def _look_at_all(looking: Sequence[_Looking]) -> Callable[[bytes], None]:

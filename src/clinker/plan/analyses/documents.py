@@ -39,10 +39,13 @@ def _read_by(node: Planned) -> Iterator[str]:
 
 
 def _offered_by(source: Planned) -> set[str]:
-    """The fields of a source's documents, and the sections whose whole header can be had."""
+    """The fields of a source's documents, and the sections whose whole header can be had.
+
+    Files of a format without sections have nothing, whatever their source declares.
+    """
     assert source.shape is Shape.READS
     config = source.node.config
-    offered = set(source.sections)
+    offered = set(source.sections) if config.format.extract_rule else set()
     if config.envelope and config.format.header_segment:
         offered |= config.envelope.sections.keys()
     return offered

@@ -116,6 +116,7 @@ def _details(facts: Facts, node: NodeFacts) -> Json:
     details: Json = {}
     if node.required:
         details["required_columns"] = _required(node.required)
+        details["sections"] = _types(node.sections)
     if node.aggregate:
         details |= _aggregate(facts, node.name, node.aggregate)
     for window in facts.windows:

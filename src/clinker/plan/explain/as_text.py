@@ -140,6 +140,8 @@ def _schemas(facts: Facts) -> Iterator[str]:
                 shows_all = node.required.all_for_dead_letters
                 how = "reads only for dead letters" if shows_all else "does not read"
                 yield f"  {how}: {', '.join(unread)}"
+            if node.sections:
+                yield f"  reads of documents: {_typed(node.sections)}"
             if node.required.undeclared:
                 yield "  keeps columns that the schema does not name"
 

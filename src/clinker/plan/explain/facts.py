@@ -43,6 +43,8 @@ class NodeFacts:
     volume: Volume
     required: RequiredColumns | None
     """What is read of a source."""
+    sections: Mapping[str, Type]
+    """What is read of the documents around records, each as `section.field`."""
     cxl: CxlFacts | None
     interpreted: tuple[str, ...]
     """Expressions without a form in SQL; the interpreter computes them, record by record."""

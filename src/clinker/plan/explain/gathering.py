@@ -10,7 +10,7 @@ from typing import assert_never
 from clinker.config.nodes import AggregateNode, CombineNode, OutputNode, RouteNode
 from clinker.config.nodes.aggregate import Hopping, Session, TimeWindow, Tumbling
 from clinker.cxl.run.window_spec import FrameSpec
-from clinker.cxl.types import Type
+from clinker.cxl.types import STRING, Type
 from clinker.plan.analyses.joins import Step
 from clinker.plan.analyses.ordering import Ordering, key_text, sort_keys
 from clinker.plan.analyses.ordering import Step as OrderStep
@@ -109,6 +109,7 @@ def _nodes(
             hand_offs=tuple(out for out in passed_on if out.producer == unit.name),
             volume=estimates[unit.name],
             required=plan.required.get(unit.name),
+            sections=_read_sections(plan, unit.name),
             cxl=describe_cxl(plan, unit),
             interpreted=interpreted.get(unit.name, ()),
             aggregate=plan.orders.strategies.get(unit.name),
@@ -124,6 +125,15 @@ def _ordering(plan: Plan, planned: Planned) -> Ordering:
     text = f"'{planned.name}' sorts its records by {key_text(keys)}"
     step = OrderStep(text, planned.node.config.key_at("sort_order"))
     return Ordering(keys, (*incoming.history, step))
+
+
+def _read_sections(plan: Plan, name: str) -> Mapping[str, Type]:
+    """What a source reads of the documents around its records; a whole header is text."""
+    planned = plan.nodes[name]
+    if planned.shape is not Shape.READS:
+        return {}
+    text = STRING.nullable()
+    return {key: planned.sections.get(key, text) for key in plan.documents[name]}
 
 
 def _columns(planned: Planned) -> Mapping[str, Type]:

@@ -16,6 +16,7 @@ from datetime import UTC, datetime
 from pathlib import Path, PurePosixPath, PureWindowsPath
 from urllib.parse import unquote
 
+from clinker import file_names
 from clinker.config import Model, Pipeline
 from clinker.config.error_handling import Queue
 from clinker.config.nodes import CompositionNode, OutputNode, SourceNode
@@ -282,8 +283,8 @@ def _value(token: Token, values: PathValues) -> str:
 
 def split_name(naming: Template, path: str, sequence: int) -> str:
     """The name of one of the files that an output is split into, counted from 1."""
-    file = PurePosixPath(path)
-    values = {"stem": file.stem, "ext": file.suffix[1:] or _DEFAULT_EXTENSION}
+    stem, extension = file_names.split_name(PurePosixPath(path))
+    values = {"stem": stem, "ext": extension[1:] or _DEFAULT_EXTENSION}
     parts: list[str] = []
     for part in naming.parts:
         if isinstance(part, str):
