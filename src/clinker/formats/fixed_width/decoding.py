@@ -40,7 +40,7 @@ class Codec:
         self._ascii_bytes = bytes(b for b, c in enumerate(characters) if c and c.isascii())
         self._keeps_ascii = self._to_ascii[:128] == bytes(range(128))
         ordered = sorted(self._ascii_bytes, key=lambda byte: self._to_ascii[byte])
-        self._from_ascii = bytes(ordered) if len(ordered) == 128 else b""
+        self._from_ascii = bytes(ordered).ljust(256) if len(ordered) == 128 else b""
 
     def line_ends(self, character: str) -> bytes:
         """The bytes that may end lines: the character, and what mainframes have instead of LF."""
@@ -55,7 +55,7 @@ class Codec:
     def decode(self, values: pa.BinaryArray) -> Decoded:
         data = join_bytes(values)
         if data.isascii() and self._keeps_ascii:
-            return Decoded(values.cast(pa.string()))
+            return Decoded(_as_texts(values))
         if self._is_utf8:
             try:
                 return Decoded(pc.cast(values, pa.string()))
@@ -119,6 +119,11 @@ def _decode_byte(byte: int, encoding: str) -> str:
         return bytes((byte,)).decode(encoding)
     except UnicodeError:
         return ""
+
+
+def _as_texts(values: pa.BinaryArray) -> pa.StringArray:
+    """Bytes that are known to be ASCII."""
+    return pa.Array.from_buffers(pa.string(), len(values), values.buffers(), offset=values.offset)
 
 
 def _with_bytes(values: pa.Array, data: bytes, to: pa.DataType) -> pa.Array:

@@ -177,6 +177,9 @@ class FieldReader:
         own = self._by_own_type(texts)
         if self._column.type.kinds & ~Kind.NULL == ANY.kinds & ~Kind.NULL:
             return own, Coerced(_tag(own.values))
+        kinds = self._column.type.kinds & ~Kind.NULL
+        if self._type in ("date", "datetime") and kinds in (Kind.DATE, Kind.DATETIME):
+            return own, Coerced(pc.cast(own.values, arrow_type(self._column.type)))
         shown_texts = own.values if self._type == "decimal" else show_column(own.values)
         return own, self._coercion.column_from_text(shown_texts)
 
