@@ -210,6 +210,8 @@ class FieldReader:
         return map_distinct(texts, lambda text: set_point(text, scale))
 
     def _constant(self, text: str) -> pa.Scalar:
+        if self._type == "boolean":
+            text = _YES_NO.get(text.lower(), text)
         return self._coercion.column_from_text(pa.array([text], pa.string())).values[0]
 
     # Rejections

@@ -2,19 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 from clinker.config import Layout
 from clinker.config.layout import LayoutField, RecordType, settings_of
 from clinker.config.nodes import OutputNode, SourceNode
 from clinker.config.nodes.base import NodeBase
-from clinker.cxl.run.strftime import PatternError, compile_pattern
-from clinker.cxl.types import Kind, Type
-from clinker.diagnostics import Diagnostic, Label
+from clinker.cxl.builtins.conversion import try_float, try_int
+from clinker.cxl.failure import printable
+from clinker.cxl.run.strftime import (
+    PatternError,
+    compile_pattern,
+    parse_iso_date,
+    parse_iso_datetime,
+)
+from clinker.cxl.types import NUMERIC, Kind, Type
+from clinker.diagnostics import Diagnostic, Label, Severity
 from clinker.diagnostics.suggest import did_you_mean
 from clinker.plan.graph.graph import Unit
+from clinker.plan.nodes import Planned, PlannedOutput
 
-RECORD_TYPE = "record_type"
 _NUMBERS = ("integer", "float", "decimal")
 _MOMENTS = ("date", "datetime")
 _KINDS: dict[str, Kind] = {
@@ -28,6 +35,7 @@ _KINDS: dict[str, Kind] = {
     "array": Kind.ARRAY | Kind.STRING,
 }
 """The kinds of values that a field of each type can become."""
+_BOOLEANS = "true yes y on 1 false no n off 0".split()
 _NOT_BY_BYTES = ("utf-16", "utf-32", "utf-7", "iso2022", "hz", "idna", "punycode")
 
 
@@ -331,6 +339,13 @@ def _check_column(name: str, type_: Type, fields: Sequence[LayoutField]) -> Iter
                 "type",
                 help="change the type of the field or of the column",
             )
+        elif _is_unfit(field.default, kinds):
+            yield field.problem(
+                "E060",
+                f"the default of field '{field.name}' is not {type_}",
+                "default",
+                help="change the default, or the type of the column",
+            )
         elif field.scale and kinds == Kind.INT:
             yield field.problem(
                 "E060",
@@ -346,3 +361,56 @@ def _check_column(name: str, type_: Type, fields: Sequence[LayoutField]) -> Iter
                 "format",
                 help="give the field 'type: date', or make the column a date",
             )
+
+
+def _is_unfit(default: object, kinds: Kind) -> bool:
+    """Whether the default of a field cannot become a value of its column."""
+    text = str(default)
+    match kinds:
+        case _ if default is None:
+            return False
+        case Kind.INT:
+            return try_int(text) is None
+        case Kind.FLOAT | NUMERIC.kinds:
+            return try_float(text) is None
+        case Kind.BOOL:
+            return text.lower() not in _BOOLEANS
+        case Kind.DATE:
+            return parse_iso_date(text) is None
+        case Kind.DATETIME:
+            return parse_iso_datetime(text) is None
+        case _:
+            return False
+
+
+def check_written(
+    nodes: Mapping[str, Planned], layouts: Mapping[str, Layout]
+) -> Iterator[Diagnostic]:
+    """Columns of outputs that have no field, and fields that must have a value but no column."""
+    for output in nodes.values():
+        layout = layouts.get(output.name)
+        if not isinstance(output, PlannedOutput) or layout is None or layout.fields is None:
+            continue
+        if not output.node.config.format.needs_layout:
+            continue
+        columns = {column.name for column in (*output.columns, *output.metadata_columns)}
+        fields = {name for field in layout.fields for name in (field.name, field.alias) if name}
+        config = output.node.config
+        left_out = [f"'{printable(name)}'" for name in sorted(columns - fields)]
+        if left_out:
+            yield output.unit.scope.problem(
+                "W013",
+                f"the layout has no field for {', '.join(left_out)}: not written",
+                config.key_at("layout"),
+                help="add a field to the layout, or name the column under 'exclude'",
+                severity=Severity.WARNING,
+            )
+        for field in layout.fields:
+            has_value = {field.name, field.alias} & columns or field.default is not None
+            if field.required and not has_value and not output.have_undeclared:
+                yield output.unit.problem(
+                    "E060",
+                    f"field '{field.name}' must have a value, and no column is called so",
+                    field.at("name"),
+                    help=did_you_mean(field.name, columns) or "give it a 'default'",
+                )
