@@ -28,6 +28,7 @@ from fuzz.findings import Kind, Tally, Wrong, play_files, smallest
 AREA = "fixed_width"
 _BREAKS = {"lf": b"\n", "crlf": b"\r\n", "cr": b"\r", "none": b""}
 _BYTES = (*b"ab 012-.", 0, 0x1A, 0x85, 0xC3, 0xA4, 0xFF)
+_BLANKS = " \t\r\n\0\xa0\x85"
 _FIELDS = (
     FixedField(name="a", start=1, end=4),
     FixedField(name="b", start=4, end=6, type="integer", pad="0"),
@@ -150,7 +151,7 @@ def _compare(case: Case, row: int, record: dict[str, Any], line: bytes) -> None:
     if record["$pos"] != row:
         raise Wrong(Kind.DIFFERENT, f"record {row} has position {record['$pos']}")
     texts = [_text(line[field.start : field.end], case.encoding) for field in _FIELDS]
-    number = (texts[1] or "").strip(" \0\xa0\x85")
+    number = (texts[1] or "").strip(_BLANKS)
     is_known = not case.has_types or line[:1] in (b"a", b"0")
     is_fine = is_known and len(line) > 0 and None not in texts
     is_fine = is_fine and (not number or re.fullmatch("-?[0-9]+", number) is not None)
@@ -159,7 +160,7 @@ def _compare(case: Case, row: int, record: dict[str, Any], line: bytes) -> None:
         raise Wrong(Kind.DIFFERENT, f"record {row}: {line!r} is rejected: {why}")
     if is_fine:
         expected = (
-            (texts[0] or "").strip(" \0\xa0\x85") or None,
+            (texts[0] or "").strip(_BLANKS) or None,
             int(number) if number else None,
             texts[2] or None,
         )
