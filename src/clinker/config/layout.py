@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from typing import Annotated, Any, Literal, TypeAlias
 
-from pydantic import BeforeValidator, Field, WithJsonSchema
+from pydantic import AfterValidator, BeforeValidator, Field, WithJsonSchema
 
+from clinker.config.errors import invalid
 from clinker.config.formats import format_named
 from clinker.config.formats.by_format import FormatName
+from clinker.config.formats.encoding import Encoding
 from clinker.config.model import Model
 from clinker.config.names import Name, Natural, Positive
 from clinker.diagnostics import Diagnostic
@@ -23,6 +26,15 @@ def _as_text(value: object) -> object:
 NumberOrText: TypeAlias = Annotated[
     str, BeforeValidator(_as_text), WithJsonSchema({"type": ["string", "number"]})
 ]
+
+
+_COUNT = re.compile(r"\*|(?P<least>[0-9]+)(?P<more>\+|-(?P<most>[0-9]+))?")
+
+
+def _count(text: str) -> str:
+    if not _COUNT.fullmatch(text):
+        raise invalid("E007", f"'{text}' is not a count", "for example 1, 1+, 0-1 or *")
+    return text
 
 
 class LayoutField(Model):
@@ -46,21 +58,31 @@ class LayoutField(Model):
     start: Natural | None = Field(default=None, description="first byte, counted from 0")
     width: Positive | None = Field(default=None, description="number of bytes")
     end: Positive | None = Field(default=None, description="first byte after the field")
-    justify: Literal["left", "right"] | None = None
-    pad: str | None = Field(default=None, min_length=1, max_length=1)
-    trim: bool = True
-    truncation: Literal["error", "warn", "silent"] | None = None
+    justify: Literal["left", "right"] | None = Field(
+        default=None, description="the side on which the value stands"
+    )
+    pad: str | None = Field(
+        default=None, min_length=1, max_length=1, description="what fills the other side"
+    )
+    trim: bool = Field(default=True, description="remove pads and blanks around the value")
+    truncation: Literal["error", "warn", "silent"] | None = Field(
+        default=None, description="what is done with a value that is too long to be written"
+    )
     format: Name | None = Field(default=None, description="how dates are written, such as %Y%m%d")
-    required: bool = False
-    coerce: bool | None = None
-    default: Any = None
-    enum: tuple[Any, ...] | None = None
-    alias: Name | None = None
+    required: bool = Field(default=False, description="the value must be there")
+    coerce: bool | None = Field(
+        default=None, description="false: the type is a remark, the text stays as it is"
+    )
+    default: Any = Field(default=None, description="the value if there is none")
+    enum: tuple[Any, ...] | None = Field(default=None, description="the values allowed")
+    alias: Name | None = Field(default=None, description="another name of its column")
     inherits: Name | None = Field(
         default=None, description="a definition under 'defs' to start from"
     )
-    precision: Positive | None = None
-    scale: Natural | None = None
+    precision: Positive | None = Field(default=None, description="how many digits at most")
+    scale: Natural | None = Field(
+        default=None, description="how many digits stand behind a point that is not written"
+    )
     path: Name | None = None
     drop: bool = Field(default=False, description="in an override: leave this field out")
     record: Name | None = Field(default=None, description="in an override: the record type meant")
@@ -118,7 +140,23 @@ class Structure(Model):
     """How often a record type occurs."""
 
     record: Name = Field(description="the record type")
-    count: NumberOrText = Field(default="*", description="how often, such as 1, 1+ or *")
+    count: Annotated[NumberOrText, AfterValidator(_count)] = Field(
+        default="*", description="how often in a file, such as 1, 1+, 0-1 or *"
+    )
+
+    @property
+    def least(self) -> int:
+        """How often it occurs at least."""
+        found = _COUNT.fullmatch(self.count)
+        return int(found["least"] or 0) if found else 0
+
+    @property
+    def most(self) -> int | None:
+        """How often it occurs at most; None for any number."""
+        found = _COUNT.fullmatch(self.count)
+        if not found or not found["least"] or found["more"] == "+":
+            return None
+        return int(found["most"] or found["least"])
 
 
 class Layout(Model):
@@ -126,7 +164,7 @@ class Layout(Model):
 
     version: NumberOrText | None = None
     format: FormatName | None = None
-    encoding: Name | None = None
+    encoding: Encoding | None = None
     defs: dict[str, Definition] = Field(default_factory=dict)
     fields: tuple[LayoutField, ...] | None = Field(
         default=None, description="the fields of every record"
@@ -157,16 +195,29 @@ class Layout(Model):
         for record in self.records or ():
             yield from record.fields
 
+    @property
+    def discriminator_place(self) -> tuple[int, int] | None:
+        """The first byte of the tag that tells record types apart, and the first one behind it."""
+        given = self.discriminator
+        if given is None:
+            return None
+        if given.start is not None and given.width is not None:
+            return given.start, given.start + given.width
+        for field in self.all_fields:
+            if field.name == given.field and field.start is not None and field.width:
+                return field.start, field.start + field.width
+        return None
+
     def resolved(self, field: LayoutField) -> LayoutField:
         """The field with what it inherits filled in."""
-        base = self.defs.get(field.inherits) if field.inherits else None
-        if base is None:
-            return field
-        inherited = {
-            name: getattr(base, name)
-            for name in base.model_fields_set - field.model_fields_set - {"name"}
-        }
-        return field.model_copy(update=inherited)
+        met: list[str] = []
+        base: LayoutField | None = field
+        while base and base.inherits and base.inherits not in met:
+            met.append(base.inherits)
+            base = self.defs.get(base.inherits)
+            if base:
+                field = field.model_copy(update=settings_of(base, field.model_fields_set))
+        return field
 
     def _check_field(self, field: LayoutField) -> Iterator[Diagnostic]:
         if field.inherits is not None and field.inherits not in self.defs:
@@ -188,6 +239,14 @@ class Layout(Model):
         resolved = self.resolved(field)
         if self.format is not None and format_named(self.format).needs_layout:
             yield from positions(resolved)
+
+
+def settings_of(field: LayoutField, known: set[str]) -> dict[str, Any]:
+    """What a field says that is not known yet; a width and an end exclude each other."""
+    names = field.model_fields_set - known - {"name", "inherits", "drop", "record"}
+    if known & {"width", "end"}:
+        names -= {"width", "end"}
+    return {name: getattr(field, name) for name in names}
 
 
 def positions(field: LayoutField) -> Iterator[Diagnostic]:

@@ -22,6 +22,7 @@ from clinker.plan.analyses.watermarks import EventTimes, plan_event_times
 from clinker.plan.analyses.windows import plan_windows
 from clinker.plan.files.dead_letters import DeadLetters, check_dead_letters, plan_dead_letters
 from clinker.plan.files.discovery import check_patterns
+from clinker.plan.files.fixed_lines import check_written
 from clinker.plan.files.layouts import load_layouts
 from clinker.plan.files.paths import (
     check_destinations,
@@ -129,6 +130,7 @@ def compile_pipeline(content: bytes, name: str, options: Options) -> Compiled:
     layouts = load_layouts(graph, options)
     storage = load_storage(options.root)
     findings += [*layouts.diagnostics, *storage.diagnostics]
+    findings += check_written(bound.nodes, layouts.by_node)
     findings += _check_files(pipeline, graph, options, channel_name)
 
     findings = in_reading_order(findings)

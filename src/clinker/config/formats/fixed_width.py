@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from typing import Annotated, Literal, TypeAlias
 
-from pydantic import BeforeValidator, WithJsonSchema
+from pydantic import BeforeValidator, Field, WithJsonSchema
 
 from clinker.config.formats.base import FormatOptions
+from clinker.config.formats.encoding import Encoding
 from clinker.config.model import Model
 
 
@@ -15,18 +16,24 @@ def _line_separator(value: object) -> object:
 
 
 LineSeparator: TypeAlias = Annotated[
-    Literal["lf", "crlf", "none"],
+    Literal["lf", "crlf", "cr", "none"],
     BeforeValidator(_line_separator),
-    WithJsonSchema({"enum": ["lf", "crlf", "cr_lf", "none"]}),
+    WithJsonSchema({"enum": ["lf", "crlf", "cr_lf", "cr", "none"]}),
 ]
 
 
 class FixedWidthReading(Model):
-    line_separator: LineSeparator = "lf"
+    line_separator: LineSeparator = Field(default="lf", description="what ends a line")
+    encoding: Encoding | None = Field(
+        default=None, description="how the file is encoded; without it, what the layout says"
+    )
 
 
 class FixedWidthWriting(Model):
-    line_separator: LineSeparator = "lf"
+    line_separator: LineSeparator = Field(default="lf", description="what ends a line")
+    encoding: Encoding | None = Field(
+        default=None, description="how the file is encoded; without it, what the layout says"
+    )
 
 
 FORMAT = FormatOptions(

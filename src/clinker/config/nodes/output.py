@@ -143,6 +143,15 @@ class OutputConfig(Model):
             )
         if self.format.needs_layout:
             yield from self._check_layout()
+        elif self.has("layout"):
+            yield self.problem(
+                "W013",
+                f"'schema' has no effect on a {self.type} output",
+                "layout",
+                key=True,
+                help="it is for fixed_width outputs; remove it",
+                warning=True,
+            )
 
     def _check_layout(self) -> Iterator[Diagnostic]:
         if self.layout is None:

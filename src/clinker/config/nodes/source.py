@@ -280,6 +280,10 @@ class SourceConfig(Model):
     def _check_layout(self) -> Iterator[Diagnostic]:
         layout = self.format_schema
         if not self.format.needs_layout:
+            for key in ("format_schema", "schema_overrides"):
+                if self.has(key):
+                    needing = _find_formats(lambda format: format.needs_layout)
+                    yield self._without_effect(key, needing)
             return
         if layout is None:
             yield self.problem(

@@ -150,6 +150,9 @@ def _unwritable(output: PlannedOutput) -> Iterator[None]:
 def _put_together(prepared: Prepared, output: Written, collected: Collected) -> ComputedOutput:
     """The files of an output, aside; of a preview, what they would hold."""
     name, records = output.planned.name, collected.records
+    for note, count in collected.notes.items():
+        in_records = "1 record" if count == 1 else f"{count} records"
+        prepared.observer.warned(f"output '{name}': {note} (in {in_records})")
     if prepared.plan.options.preview:
         every = [piece for pieces in collected.pieces.values() for piece in pieces]
         content = io.BytesIO()

@@ -6,12 +6,14 @@ aside for the dead-letter file.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+import orjson
 import pyarrow as pa
 import pyarrow.compute as pc
 
@@ -41,6 +43,7 @@ _WRITTEN = pa.schema(
         ("records", pa.int64()),
         ("size", pa.int64()),
         ("index", pa.string()),
+        ("notes", pa.string()),
         ("rejects", pa.string()),
         ("error", pa.string()),
         ("error_record", pa.int64()),
@@ -60,6 +63,15 @@ class Collected:
     @property
     def records(self) -> int:
         return sum(piece.records for pieces in self.pieces.values() for piece in pieces)
+
+    @property
+    def notes(self) -> Counter[str]:
+        """What is worth a warning, and how many records it is true of."""
+        notes: Counter[str] = Counter()
+        for pieces in self.pieces.values():
+            for piece in pieces:
+                notes.update(piece.notes)
+        return notes
 
 
 def split_off_rejects(table: pa.Table) -> tuple[pa.Table, list[str]]:
@@ -130,6 +142,7 @@ def _part(row: dict[str, Any]) -> Part:
         records=row["records"],
         size=row["size"],
         index=row["index"],
+        notes=orjson.loads(row["notes"]),
     )
 
 
@@ -198,6 +211,7 @@ class _Task:
                     "records": part.records,
                     "size": part.size,
                     "index": part.index,
+                    "notes": orjson.dumps(part.notes).decode(),
                 }
             )
         if self._rejects:

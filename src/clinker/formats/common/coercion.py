@@ -77,19 +77,19 @@ class Coercion:
             case Kind.STRING:
                 return Coerced(cells)
             case Kind.INT:
-                return self._by_cast(_null_empty(cells), _PLAIN_INT)
+                return self._by_cast(null_empty(cells), _PLAIN_INT)
             case Kind.FLOAT:
-                return self._by_cast(_null_empty(cells), _PLAIN_FLOAT)
+                return self._by_cast(null_empty(cells), _PLAIN_FLOAT)
             case Kind.DATE if self._date_patterns[0].text == _ISO_DATE:
-                return self._by_cast(_null_empty(cells), _PLAIN_DATE)
+                return self._by_cast(null_empty(cells), _PLAIN_DATE)
             case Kind.DATETIME if not any(p.gives_datetime for p in self._patterns):
-                return self._by_cast(_null_empty(cells), _PLAIN_DATETIME)
+                return self._by_cast(null_empty(cells), _PLAIN_DATETIME)
             case NUMERIC.kinds:
-                return self._numbers(_null_empty(cells))
+                return self._numbers(null_empty(cells))
             case Kind.BOOL | Kind.DATE | Kind.DATETIME | Kind.ARRAY | Kind.MAP:
-                return self._by_distinct(_null_empty(cells))
+                return self._by_distinct(null_empty(cells))
             case _:
-                texts = _null_empty(cells)
+                texts = null_empty(cells)
                 return Coerced(pc.binary_join_element_wise('"', texts, ""))
 
     def _by_cast(self, texts: pa.Array, plain: _Plain) -> Coerced:
@@ -239,8 +239,8 @@ def _fits(values: Sequence[Any], kinds: set[type]) -> bool:
 # Columns of text
 
 
-def _null_empty(cells: pa.Array) -> pa.Array:
-    """Empty cells are null in all columns that are not of strings."""
+def null_empty(cells: pa.Array) -> pa.Array:
+    """Empty cells as null, which they are in all columns that are not of strings."""
     lengths = pc.binary_length(cells)
     shortest = pc.min(lengths).as_py()
     return pc.if_else(pc.equal(lengths, 0), None, cells) if shortest == 0 else cells

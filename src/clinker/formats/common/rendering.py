@@ -35,12 +35,12 @@ def join_records(
 ) -> Rendered:
     """Of texts that are each followed by the separator: the last one falls away."""
     if not len(records):
-        return Rendered(pa.py_buffer(b""), np.zeros(0, np.int64), _take_group_keys(batch, split))
+        return Rendered(pa.py_buffer(b""), np.zeros(0, np.int64), take_group_keys(batch, split))
     _, offsets, data = records.buffers()
     bounds = np.frombuffer(offsets, np.int32)[records.offset : records.offset + len(records) + 1]
     begin = int(bounds[0])
     ends = bounds[1:].astype(np.int64) - (begin + len(separator))
-    return Rendered(data.slice(begin, int(ends[-1])), ends, _take_group_keys(batch, split))
+    return Rendered(data.slice(begin, int(ends[-1])), ends, take_group_keys(batch, split))
 
 
 def render_all(renderer: Renderer, batches: Iterable[pa.RecordBatch]) -> Iterator[Rendered]:
@@ -63,7 +63,7 @@ def _cut(batch: pa.RecordBatch) -> Iterator[pa.RecordBatch]:
         yield batch.slice(begin, rows)
 
 
-def _take_group_keys(batch: pa.RecordBatch, split: Split | None) -> pa.StringArray | None:
+def take_group_keys(batch: pa.RecordBatch, split: Split | None) -> pa.StringArray | None:
     """Texts that are equal where the group keys are; numbers are compared as numbers."""
     if split is None or split.group_key is None:
         return None

@@ -159,6 +159,11 @@ class Piece(Protocol):
     @property
     def size(self) -> int: ...
 
+    @property
+    def notes(self) -> Mapping[str, int]:
+        """What is worth a warning, and how many records it is true of."""
+        ...
+
     def ends(self) -> Offsets:
         """Where each record ends."""
         ...
@@ -178,6 +183,8 @@ class Rendered:
     body: pa.Buffer
     record_ends: Offsets
     group_keys: pa.StringArray | None = None
+    notes: Mapping[str, int] = field(default_factory=dict)
+    """What is worth a warning, and how many records it is true of."""
 
     @property
     def records(self) -> int:

@@ -8,8 +8,10 @@ so a task that is run again leaves the parts of its earlier attempts alone.
 from __future__ import annotations
 
 import uuid
-from collections.abc import Iterable
+from collections import Counter
+from collections.abc import Iterable, Mapping
 from contextlib import ExitStack, suppress
+from dataclasses import field
 from pathlib import Path
 
 import numpy as np
@@ -34,6 +36,8 @@ class Part:
     records: int
     size: int
     index: str | None = None
+    notes: Mapping[str, int] = field(default_factory=dict)
+    """What is worth a warning, and how many records it is true of."""
 
     def ends(self) -> Offsets:
         return np.asarray(self._index().column(_ENDS).combine_chunks())
@@ -74,6 +78,7 @@ class PartWriter:
         self._path = Path(directory, f"part-{order:05}-{uuid.uuid4().hex}")
         self._records = 0
         self._size = 0
+        self._notes: Counter[str] = Counter()
         self._open = ExitStack()
         self._index: pa.ipc.RecordBatchFileWriter | None = None
         with writing_to(self._path):
@@ -89,6 +94,7 @@ class PartWriter:
                         self._note(piece.ends() + self._size, piece.groups())
                     self._append(piece.body)
                 self._records += piece.records
+                self._notes.update(piece.notes)
         except WriteError as error:
             raise error.after(self._records) from None
 
@@ -101,6 +107,7 @@ class PartWriter:
             records=self._records,
             size=self._size,
             index=None if self._index is None else str(self._index_path),
+            notes=dict(self._notes),
         )
 
     def abandon(self) -> None:

@@ -13,6 +13,7 @@ from clinker.config.nodes import OutputNode, SourceNode
 from clinker.diagnostics import Diagnostic, Label
 from clinker.frozen import frozen
 from clinker.plan.files.discovery import name_base_dir, suggest_neighbour
+from clinker.plan.files.fixed_lines import complete
 from clinker.plan.files.paths import display_name, resolve, violation
 from clinker.plan.graph.graph import Graph, Unit
 from clinker.plan.options import Options
@@ -31,9 +32,16 @@ def load_layouts(graph: Graph, options: Options) -> Layouts:
     by_node: dict[str, Layout] = {}
     diagnostics: list[Diagnostic] = []
     loaded: dict[Path, Loaded[Layout]] = {}
+
+    def keep(result: tuple[Layout, list[Diagnostic]]) -> Layout:
+        diagnostics.extend(result[1])
+        return result[0]
+
     for unit, ref, format in _references(graph):
         if ref.inline is not None:
             by_node[unit.name] = ref.inline
+            if format.needs_layout and not any(_missing_widths(ref.inline)):
+                by_node[unit.name] = keep(complete(unit, ref.inline))
             continue
         path = resolve(ref.path or "", options.base_dir)
         allow_absolute = options.allow_absolute_paths
@@ -50,9 +58,17 @@ def load_layouts(graph: Graph, options: Options) -> Layouts:
             diagnostics += loaded[path].diagnostics
         layout = loaded[path].value
         if layout:
+            found = list(_layout_problems(unit, ref, format, layout))
+            diagnostics += found
+            if format.needs_layout and not found and not any(_missing_widths(layout)):
+                layout = keep(complete(unit, layout))
             by_node[unit.name] = layout
-            diagnostics += _layout_problems(unit, ref, format, layout)
     return Layouts(by_node, diagnostics)
+
+
+def _missing_widths(layout: Layout) -> Iterator[Diagnostic]:
+    for each in layout.all_fields:
+        yield from positions(layout.resolved(each))
 
 
 def _references(graph: Graph) -> Iterator[tuple[Unit, LayoutRef, FormatOptions]]:
