@@ -170,3 +170,7 @@ def test_what_is_written_is_read_again(
     found = read(tmp_path_factory.mktemp("again"), spec_of(layout, TYPES), content)
     assert [tuple(record.values()) for record in values(found)] == records
     assert not any(record["$reject"] for record in found)
+
+
+def test_a_day_written_with_a_time_begins_it() -> None:
+    assert one(dt.date(2026, 3, 1), "date", 14, format="%Y%m%d%H%M%S") == b"20260301000000"

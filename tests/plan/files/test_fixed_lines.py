@@ -143,3 +143,19 @@ def test_a_field_may_be_a_part_of_another(tmp_path: Path) -> None:
 )  # fmt: skip
 def test_records_that_make_no_sense(tmp_path: Path, layout: str, expected: list[str]) -> None:
     assert problems(layout, tmp_path) == expected
+
+
+def test_a_date_format_that_nothing_can_be_written_with(tmp_path: Path) -> None:
+    nodes = """\
+  - { type: source, name: s, config: { type: csv, path: s.csv, schema: { d: date } } }
+  - type: output
+    name: o
+    input: s
+    config:
+      type: fixed_width
+      path: o.dat
+      schema: { fields: [{ name: d, width: 20, type: date, format: "%Y%z" }] }
+"""
+    _, graph = wired(nodes)
+    (problem,) = load_layouts(graph, Options(tmp_path)).diagnostics
+    assert problem.code == "E059" and "%z" in problem.message

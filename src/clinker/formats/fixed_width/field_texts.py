@@ -60,6 +60,8 @@ class FieldTexts:
         assert pattern
         if not (pa.types.is_date(values.type) or pa.types.is_timestamp(values.type)):
             values = self._converted(values)
+        if pattern.needs_time and pa.types.is_date(values.type):
+            values = pc.cast(values, pa.timestamp("us"))
         encoded = values.dictionary_encode()
         texts = [format_value(value, pattern) for value in encoded.dictionary.to_pylist()]
         return pa.array(texts, pa.string()).take(encoded.indices)

@@ -12,6 +12,7 @@ from clinker.cxl.builtins.conversion import try_float, try_int
 from clinker.cxl.failure import printable
 from clinker.cxl.run.strftime import (
     PatternError,
+    check_format,
     compile_pattern,
     parse_iso_date,
     parse_iso_datetime,
@@ -138,7 +139,7 @@ def _check(unit: Unit, node: NodeBase, layout: Layout) -> Iterator[Diagnostic]:
         yield from _check_names(fields)
         yield from _check_overlaps(fields, is_written)
         for field in fields:
-            yield from _check_field(field)
+            yield from _check_field(field, is_written)
     yield from _check_records(layout, is_written)
     if isinstance(node, SourceNode):
         for column in node.config.schema_columns:
@@ -213,7 +214,7 @@ def _range(field: LayoutField) -> tuple[int, int]:
     return start, start + (field.width or 0)
 
 
-def _check_field(field: LayoutField) -> Iterator[Diagnostic]:
+def _check_field(field: LayoutField, is_written: bool) -> Iterator[Diagnostic]:
     if (field.width or 0) <= 0:
         yield field.problem(
             "E021", f"field '{field.name}' ends before it starts", "end", help="raise 'end'"
@@ -239,7 +240,10 @@ def _check_field(field: LayoutField) -> Iterator[Diagnostic]:
         )
     if field.format is not None:
         try:
-            compile_pattern(field.format)
+            if is_written:
+                check_format(field.format, has_time=None)
+            else:
+                compile_pattern(field.format)
         except PatternError as problem:
             yield field.problem("E059", str(problem), "format")
 
