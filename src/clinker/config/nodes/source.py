@@ -133,6 +133,10 @@ class SourceConfig(Model):
     modified_before: Moment | None = None
     min_size: FileSize | None = None
     max_size: FileSize | None = None
+    compression: Literal["auto", "none", "gzip", "bz2", "zstd"] = Field(
+        default="auto",
+        description="how files are compressed; 'auto' goes by their names: .gz, .bz2 and .zst",
+    )
     files: Files = Field(default_factory=Files.model_construct)
     transport: Transport = Field(default_factory=FileTransport.model_construct)
     on_unmapped: OnUnmapped = Field(default_factory=OnUnmapped.model_construct)
@@ -168,7 +172,7 @@ class SourceConfig(Model):
     def _check_matchers(self) -> Iterator[Diagnostic]:
         given = [m for m in MATCHERS if getattr(self, m) is not None]
         if isinstance(self.transport, RestTransport):
-            yield from self._check_rest(given)
+            yield from self._check_rest(self.transport, given)
         elif not given:
             yield self.problem(
                 "E211",
@@ -187,7 +191,7 @@ class SourceConfig(Model):
                     help="keep one of them",
                 )
 
-    def _check_rest(self, matchers: list[str]) -> Iterator[Diagnostic]:
+    def _check_rest(self, transport: RestTransport, matchers: list[str]) -> Iterator[Diagnostic]:
         for matcher in matchers:
             yield self.problem(
                 "E219",
@@ -203,6 +207,22 @@ class SourceConfig(Model):
                 f"a REST source cannot read {self.type}",
                 "type",
                 help=f"use {_list_names(usable, 'or')}",
+            )
+        elif transport.pagination.strategy == "cursor_token" and self.type != "json":
+            yield transport.pagination.problem(
+                "E065",
+                f"a token cannot be found in {self.type} pages",
+                "strategy",
+                help="use 'link_header' or 'offset'",
+            )
+        if self.has("compression"):
+            yield self.problem(
+                "W013",
+                "'compression' has no effect on a REST source",
+                "compression",
+                key=True,
+                help="answers say themselves how they are compressed; remove it",
+                warning=True,
             )
 
     def _check_sizes(self) -> Iterator[Diagnostic]:

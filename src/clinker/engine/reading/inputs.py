@@ -22,6 +22,7 @@ from clinker.engine.report.facts import Exit, Identity, RunError
 from clinker.engine.run.observer import Observer
 from clinker.formats import FORMATS, format_named
 from clinker.formats.common.read_spec import REJECT, WIDENED
+from clinker.formats.files.compression import find_codec, unpack
 from clinker.formats.files.spool import Spool
 from clinker.formats.reading import (
     ArrayPath,
@@ -214,7 +215,13 @@ class _Opening:
             pages = fetch_pages(unit, config.transport, spec, self.spool, self.observer, sample)
             return (self._stand_in(unit, pages),), tuple(pages)
         files = self._discover(unit, config)
-        return files, tuple(input_file(i, str(file.path)) for i, file in enumerate(files))
+        return files, tuple(self._survey(i, file, config) for i, file in enumerate(files))
+
+    def _survey(self, index: int, file: SourceFile, config: SourceConfig) -> InputFile:
+        """A file as it is read: a compressed one is unpacked first."""
+        found = input_file(index, str(file.path))
+        codec = find_codec(found.path, config.compression)
+        return unpack(found, codec, self.spool) if codec else found
 
     def _discover(self, unit: Unit, config: SourceConfig) -> tuple[SourceFile, ...]:
         options = self.plan.options

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
+import codecs
 from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol, TypeAlias
 
-import orjson
-
-from clinker.cxl.failure import shown
-from clinker.formats.common.json_numbers import MALFORMED
+from clinker.cxl.values import WrittenFloat
+from clinker.formats.common.json_numbers import MALFORMED, loads
 from clinker.formats.files.rest.addresses import mask, resolve, with_parameter
 from clinker.formats.files.rest.links import find_next
 from clinker.frozen import frozen
@@ -23,6 +22,8 @@ if TYPE_CHECKING:
 
 _LARGEST_WITH_TOKEN = 256 * 2**20
 """A page has to be parsed as a whole to find a token in it."""
+
+_KINDS = {dict: "an object", list: "an array", bool: "true"}
 
 
 class PagingError(Exception):
@@ -150,7 +151,7 @@ def find_token(body: Path, pointer: str) -> str | None:
             "ask the service for smaller pages",
         )
     try:
-        value = orjson.loads(body.read_bytes().removeprefix(b"\xef\xbb\xbf"))
+        value = loads(body.read_bytes().removeprefix(codecs.BOM_UTF8))
     except MALFORMED:
         raise PagingError("is not a JSON document, so no token can be found in it") from None
     for step in pointer.split("/")[1:]:
@@ -164,6 +165,5 @@ def find_token(body: Path, pointer: str) -> str | None:
     if isinstance(value, str):
         return value
     if isinstance(value, bool) or not isinstance(value, int | float):
-        found = shown(orjson.dumps(value).decode())
-        raise PagingError(f"has no token at '{pointer}' but {found}")
-    return orjson.dumps(value).decode()
+        raise PagingError(f"has no token at '{pointer}' but {_KINDS[type(value)]}")
+    return value.text if isinstance(value, WrittenFloat) else str(value)
