@@ -10,7 +10,7 @@ from clinker.plan.options import Preview
 from tests.engine.whole_runs import Workplace
 from tests.web import Reply, json_reply, paged, serving
 
-ORDERS = [{"id": number, "amount": number * 1.5} for number in range(1, 8)]
+ORDERS: list[dict[str, object]] = [{"id": number, "amount": number * 1.5} for number in range(1, 8)]
 
 
 def pipeline(url: str, transport: str = "", source: str = "", cxl: str = "emit n = id") -> str:
@@ -97,7 +97,11 @@ def test_a_preview_fetches_what_it_shows(workplace: Workplace) -> None:
 
 
 def test_rejected_records_of_later_pages(workplace: Workplace, either_way: str) -> None:
-    records = [*ORDERS, {"id": "eight", "amount": 1}, {"id": 9, "amount": 0}]
+    records: list[dict[str, object]] = [
+        *ORDERS,
+        {"id": "eight", "amount": 1},
+        {"id": 9, "amount": 0},
+    ]
     with serving(paged(records, 3)) as service:
         cxl = "emit x = 10 / id.to_float() / amount"
         ran = workplace.run(pipeline(f"http://{service.host}/link", LINKS, cxl=cxl))

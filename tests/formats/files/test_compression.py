@@ -19,7 +19,7 @@ TEXT = b"id,amount\n" + b"".join(b"%d,%d\n" % (n, n * 7) for n in range(5000))
 
 def compress(data: bytes, codec: str) -> bytes:
     if codec == "zstd":
-        return pa.compress(data, codec="zstd", asbytes=True)
+        return bytes(pa.compress(data, codec="zstd", asbytes=True))
     return gzip.compress(data) if codec == "gzip" else bz2.compress(data)
 
 

@@ -8,9 +8,9 @@ from functools import partial
 from clinker.config.transport import RestTransport
 from clinker.cxl.failure import printable
 from clinker.cxl.syntax.ast import TraceLevel
+from clinker.diagnostics.addresses import mask
 from clinker.engine.report.facts import Exit, RunError
 from clinker.engine.run.observer import Observer
-from clinker.formats.files.rest.addresses import mask
 from clinker.formats.files.rest.fetching import Endpoint, FetchError
 from clinker.formats.files.rest.paging import Page
 from clinker.formats.files.spool import Spool

@@ -116,6 +116,8 @@ def _details(facts: Facts, node: NodeFacts) -> Json:
     details: Json = {}
     if node.required:
         details["required_columns"] = _required(node.required)
+    if node.service:
+        details["service"] = dict(vars(node.service))
     if node.aggregate:
         details |= _aggregate(facts, node.name, node.aggregate)
     for window in facts.windows:

@@ -43,6 +43,8 @@ class NodeFacts:
     volume: Volume
     required: RequiredColumns | None
     """What is read of a source."""
+    service: ServiceFacts | None
+    """The web service that a source reads from, if it is one."""
     cxl: CxlFacts | None
     interpreted: tuple[str, ...]
     """Expressions without a form in SQL; the interpreter computes them, record by record."""
@@ -65,6 +67,18 @@ class NodeFacts:
     def buffer(self) -> str:
         crosses = any(out.crossing is not Crossing.PIPELINED for out in self.hand_offs)
         return "materialized" if crosses else "streaming"
+
+
+@dataclass(frozen=True)
+class ServiceFacts:
+    """A web service; nothing that logs in to it."""
+
+    url: str
+    """As it may be shown."""
+    pagination: str
+    auth: str
+    max_pages: int
+    max_records: int | None
 
 
 @dataclass(frozen=True)

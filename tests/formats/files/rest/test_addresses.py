@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
+from clinker.diagnostics.addresses import mask
 from clinker.formats.files.rest.addresses import (
     is_allowed_host,
     is_same_host,
-    mask,
     resolve,
     with_parameter,
     without_user,

@@ -193,7 +193,7 @@ class TestRedirects:
         assert SECRET in service.requests[0].headers.values()
         assert SECRET not in str(other.requests[0])
 
-    @pytest.mark.parametrize("location", ["file:///etc/passwd", "mailto:x", ""])
+    @pytest.mark.parametrize("location", ["file:///etc/passwd", ""])
     def test_to_nowhere(self, client: Client, location: str) -> None:
         with serving([Reply(status=302, headers={"Location": location})]) as service:
             problem = client.refused(service.url)

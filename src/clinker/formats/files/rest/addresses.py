@@ -1,29 +1,19 @@
-"""Addresses of web services: what may be shown of them, where they lead, their parameters."""
+"""Addresses of web services: their users, where they lead, their parameters."""
 
 from __future__ import annotations
 
 from collections.abc import Collection
 from urllib.parse import quote, unquote_plus, urljoin, urlsplit, urlunsplit
 
+from clinker.diagnostics.addresses import name_host
+
 _PORTS = {"http": 80, "https": 443}
-
-
-def mask(url: str) -> str:
-    """An address for people: without a user, and of its parameters only the names."""
-    try:
-        parts = urlsplit(url)
-        place = _name_host(parts.hostname or "", parts.port)
-    except ValueError:
-        return "(an address that cannot be read)"
-    names = [pair.partition("=")[0] for pair in parts.query.split("&") if pair]
-    query = "&".join(f"{name}=…" for name in names)
-    return urlunsplit((parts.scheme, place, parts.path, query, ""))
 
 
 def without_user(url: str) -> tuple[str, tuple[str, str] | None]:
     """An address without user and password, and these."""
     parts = urlsplit(url)
-    plain = urlunsplit(parts._replace(netloc=_name_host(parts.hostname or "", parts.port)))
+    plain = urlunsplit(parts._replace(netloc=name_host(parts.hostname or "", parts.port)))
     if parts.username is None:
         return plain, None
     return plain, (_decode(parts.username), _decode(parts.password or ""))
@@ -31,11 +21,6 @@ def without_user(url: str) -> tuple[str, tuple[str, str] | None]:
 
 def _decode(text: str) -> str:
     return unquote_plus(text.replace("+", "%2B"))
-
-
-def _name_host(host: str, port: int | None) -> str:
-    name = f"[{host}]" if ":" in host else host
-    return name if port is None else f"{name}:{port}"
 
 
 def resolve(reference: str, url: str) -> str | None:
@@ -69,7 +54,7 @@ def is_allowed_host(url: str, hosts: Collection[str]) -> bool:
 def show_host(url: str) -> str:
     """The host of an address, and its port if that is not the usual one."""
     scheme, host, port = _origin(url)
-    return _name_host(host, None if port == _PORTS[scheme] else port)
+    return name_host(host, None if port == _PORTS[scheme] else port)
 
 
 def _origin(url: str) -> tuple[str, str, int]:

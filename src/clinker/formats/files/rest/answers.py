@@ -11,11 +11,11 @@ from typing import TYPE_CHECKING, Generic, TypeVar
 import httpx
 
 from clinker.cxl.failure import shown
+from clinker.diagnostics.addresses import mask
 from clinker.formats.common.read_spec import FormatError
 from clinker.formats.files.rest.addresses import (
     is_allowed_host,
     is_same_host,
-    mask,
     resolve,
     show_host,
 )

@@ -7,7 +7,8 @@ from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from typing import TYPE_CHECKING
 
-from clinker.formats.files.rest.addresses import mask, without_user
+from clinker.diagnostics.addresses import mask
+from clinker.formats.files.rest.addresses import without_user
 from clinker.formats.files.rest.answers import RequestError, Service
 from clinker.formats.files.rest.paging import CountRecords, Page, PagingError, make_paging
 from clinker.formats.files.rest.retrying import Patience, retry

@@ -8,8 +8,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Protocol, TypeAlias
 
 from clinker.cxl.values import WrittenFloat
+from clinker.diagnostics.addresses import mask
 from clinker.formats.common.json_numbers import MALFORMED, loads
-from clinker.formats.files.rest.addresses import mask, resolve, with_parameter
+from clinker.formats.files.rest.addresses import resolve, with_parameter
 from clinker.formats.files.rest.links import find_next
 from clinker.frozen import frozen
 
