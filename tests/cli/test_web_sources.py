@@ -113,3 +113,31 @@ def test_interrupting(place: Path, number: signal.Signals, behaviour: str) -> No
     assert (process.returncode, err.strip()) == (130, "interrupted: nothing was written")
     assert took < 5
     assert left(place) == set()
+
+
+def test_the_next_run_removes_what_a_killed_one_left(place: Path) -> None:
+    def hang() -> Iterator[bytes]:
+        yield b"HTTP/1.1 200 OK\r\n"
+        service.is_over.wait()
+
+    def answer(request: Request) -> Reply:
+        if request.parameters.get("page") == "2":
+            return Reply(pieces=hang)
+        return json_reply([{"id": 1}], Link="<?page=2>; rel=next")
+
+    with serving(answer) as service:
+        process = start(place, service.host)
+        while len(service.requests) < 2:
+            time.sleep(0.05)
+            assert process.poll() is None
+        process.kill()
+        process.communicate(timeout=60)
+    (directory,) = (d for d in (place / "spill").iterdir() if list(d.glob("[0-9]*")))
+    assert directory.stat().st_mode & 0o777 == 0o700
+    assert {file.stat().st_mode & 0o777 for file in directory.iterdir()} == {0o600}
+    with serving([json_reply([{"id": 1}])]) as service:
+        process = start(place, service.host)
+        _, err = process.communicate(timeout=120)
+    assert process.returncode == 0, err
+    assert (place / "out.csv").read_text() == "id\n1\n"
+    assert not list((place / "spill").iterdir())
