@@ -15,8 +15,10 @@ from statistics import median
 
 from bench.format_files import LAYOUT, make_formats
 from clinker.engine.reading.inputs import open_inputs
+from clinker.engine.reading.spooling import run_spool
 from clinker.engine.rejects.sites import Sites
 from clinker.engine.report.facts import identify
+from clinker.engine.run.observer import Quiet
 from clinker.formats.reading import read_split
 from clinker.plan.compile import compile_pipeline
 from clinker.plan.options import Options
@@ -57,12 +59,14 @@ nodes:
     pipeline = path.parent / "pipeline.yaml"
     compiled = compile_pipeline(text.encode(), str(pipeline), Options(base_dir=path.parent))
     assert compiled.plan, compiled.diagnostics
-    (source,) = open_inputs(compiled.plan, identify(None), Sites(), whole=True)
-    return sum(
-        batch.num_rows
-        for split in source.inventory.splits
-        for batch in read_split(source.spec, source.inventory, split)
-    )
+    plan = compiled.plan
+    with run_spool(plan) as spool:
+        (source,) = open_inputs(plan, identify(None), Sites(), spool, Quiet(), whole=True)
+        return sum(
+            batch.num_rows
+            for split in source.inventory.splits
+            for batch in read_split(source.spec, source.inventory, split)
+        )
 
 
 def iterate_xml(path: Path) -> int:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from clinker.config.load import load_pipeline
 from tests.config.loading import CSV, load_config
 
 
@@ -20,3 +21,11 @@ def test_secondary_labels_show_the_other_place() -> None:
     (label,) = problem.secondary
     assert label.location.start == (8, 7)
     assert label.text == "also given here"
+
+
+def test_values_of_the_environment_are_not_repeated() -> None:
+    text = b"pipeline: { name: ${TOKEN} }\nnodes: []\n"
+    loaded = load_pipeline(text, {"TOKEN": "424242"})
+    messages = [diagnostic.message for diagnostic in loaded.diagnostics]
+    assert "expected a string, found integer ${TOKEN}" in messages
+    assert "424242" not in str(messages)

@@ -36,5 +36,5 @@ def test_environment_variables_reach_the_values() -> None:
     assert loaded.value.nodes[0].at("inputs", 1).start == (2, 45)
     wrong = load_pipeline(text.encode(), {"SIZE": "many", "OTHER": "b"})
     assert brief(wrong.diagnostics) == [
-        "E007 1:45 expected an integer, found string 'many'",
+        "E007 1:45 expected an integer, found string ${SIZE}",
     ]

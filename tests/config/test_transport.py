@@ -75,3 +75,56 @@ def test_file_transport(transport: str) -> None:
 )
 def test_diagnostics(config: str, expected: list[str]) -> None:
     assert brief(load_config("source", config).diagnostics) == expected
+
+
+def _with(**keys: str) -> str:
+    others = ", ".join(f"{key}: {value}" for key, value in keys.items())
+    return REST.replace("max_pages: 2", f"max_pages: 2, {others}")
+
+
+@pytest.mark.parametrize(
+    ("config", "expected"),
+    [
+        (
+            _with(auth='{ scheme: bearer, token: "s3cr3t\\n" }'),
+            ["this has a line break or another control character in it"],
+        ),
+        (
+            _with(auth='{ scheme: header, name: "X Key", value: "s3cr3t\\r" }'),
+            [
+                "'X Key' is not the name of a header",
+                "this has a line break or another control character in it",
+            ],
+        ),
+        (
+            _with(auth="{ scheme: basic, username: 'me:s3cr3t', password: x }"),
+            ["a user name has no ':' in it"],
+        ),
+        (
+            _with(headers='{ "a:": b, c: "s3cr3t\\0" }'),
+            [
+                "'a:' is not the name of a header",
+                "this has a line break or another control character in it",
+            ],
+        ),
+        (
+            _with(allow_redirects_to="['https://a.b', a.b, 'a.b:80', 'a/b']"),
+            ["'https://a.b' is not a host", "'a/b' is not a host"],
+        ),
+        (REST.replace("https://x.y", "htp://me:s3cr3t@x"), ["this is not a web address"]),
+        (REST.replace("https://x.y", "https://me:s3cr3t@x:y"), ["this is not a web address"]),
+        (
+            REST.replace("json", "xml").replace(
+                "max_pages: 2",
+                "max_pages: 2, pagination: { strategy: cursor_token, cursor_param: p, "
+                "next_token_pointer: /n }",
+            ),
+            ["a token cannot be found in xml pages"],
+        ),
+        (REST + "compression: gzip\n", ["'compression' has no effect on a REST source"]),
+        (CSV + "compression: zip", ["unknown compression 'zip'"]),
+    ],
+)
+def test_what_cannot_be_sent_is_not_repeated(config: str, expected: list[str]) -> None:
+    diagnostics = load_config("source", config).diagnostics
+    assert [diagnostic.message for diagnostic in diagnostics] == expected

@@ -127,7 +127,7 @@ def _explain_value(detail: ErrorDetails, model: type[BaseModel], node: MappingNo
         return _bad_tag(place, context)
     label = Label(place.location)
     if kind in _EXPECTED:
-        message = f"expected {_EXPECTED[kind]}, found {found(value)}"
+        message = f"expected {_EXPECTED[kind]}, found {_found_at(place, value)}"
         return Diagnostic("E007", message, label, help=_repair(kind, value, place))
     if kind == "literal_error":
         choices = re.findall(r"'([^']*)'", context["expected"])
@@ -137,8 +137,19 @@ def _explain_value(detail: ErrorDetails, model: type[BaseModel], node: MappingNo
     return Diagnostic("E007", _LIMITS.get(kind, _as_is)(detail), label)
 
 
+def _found_at(place: Node, value: object) -> str:
+    """A value as a message names it; what comes from the environment may be a secret."""
+    if "${" not in _written(place):
+        return found(value)
+    return f"{found(value).partition(' ')[0]} {_written(place)}"
+
+
+def _written(place: Node) -> str:
+    return place.source.text[place.span.start : place.span.end]
+
+
 def _repair(kind: str, value: object, place: Node) -> str | None:
-    written = place.source.text[place.span.start : place.span.end]
+    written = _written(place)
     if value is None:
         return "give it a value or remove the key"
     if kind == "string_type" and isinstance(value, int | float):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 
 import pyarrow as pa
 
@@ -32,6 +33,7 @@ __all__ = [
     "check_unchanged",
     "count_records",
     "input_file",
+    "limit_records",
     "read_origins",
     "read_split",
     "take_inventory",
@@ -42,7 +44,33 @@ def take_inventory(spec: ReadSpec, files: Sequence[InputFile], split_bytes: int)
     """Open the files and cut those larger than `split_bytes`; FormatError if one is unreadable."""
     with reading(files):
         format = load_format(spec.format)
-        return format.take_inventory(spec, spec.dialect, files, split_bytes)
+        inventory = format.take_inventory(spec, spec.dialect, files, split_bytes)
+    return _number_pages(spec, inventory)
+
+
+def _number_pages(spec: ReadSpec, inventory: Inventory) -> Inventory:
+    """Records are numbered through over all pages of a file, as if it were one."""
+    if all(split.file.page_of is None for split in inventory.splits):
+        return inventory
+    first_rows: dict[int | None, int] = {}
+    splits: list[Split] = []
+    for split in inventory.splits:
+        first_row = first_rows.setdefault(split.file.page_of, 1)
+        splits.append(replace(split, first_row=first_row))
+        first_rows[split.file.page_of] = first_row + count_records(spec, inventory, split)
+    return replace(inventory, splits=tuple(splits))
+
+
+def limit_records(spec: ReadSpec, inventory: Inventory, most: int) -> Inventory:
+    """An inventory of the first so many records."""
+    splits: list[Split] = []
+    left = most
+    for split in inventory.splits:
+        records = count_records(spec, inventory, split)
+        if left:
+            splits.append(split if records <= left else replace(split, most=left))
+        left -= min(left, records)
+    return replace(inventory, splits=tuple(splits))
 
 
 def read_split(spec: ReadSpec, inventory: Inventory, split: Split) -> Iterator[pa.RecordBatch]:
@@ -54,8 +82,12 @@ def read_split(spec: ReadSpec, inventory: Inventory, split: Split) -> Iterator[p
     records = 0
     with reading([split.file]):
         for batch in format.read_split(spec, spec.dialect, inventory, split):
+            if split.most is not None:
+                batch = batch.slice(0, split.most - records)
             records += batch.num_rows
             yield with_document(batch, inventory, split.file.index)
+            if records == split.most:
+                return
     # A record that is unlike what was guessed is the last one of its split.
     if not (inventory.members and records < (split.records or 0)):
         check_count(split, records)
@@ -74,10 +106,11 @@ def read_origins(
 
 
 def count_records(spec: ReadSpec, inventory: Inventory, split: Split) -> int:
-    """How many records a split has, rejected ones included."""
-    if split.records is not None:
-        return split.records
-    count = load_format(spec.format).count_records
-    assert count, f"{spec.format} has not counted the records of a split"
-    with reading([split.file]):
-        return count(spec, spec.dialect, inventory, split)
+    """How many records of a split are read, rejected ones included."""
+    records = split.records
+    if records is None:
+        count = load_format(spec.format).count_records
+        assert count, f"{spec.format} has not counted the records of a split"
+        with reading([split.file]):
+            records = count(spec, spec.dialect, inventory, split)
+    return records if split.most is None else min(records, split.most)

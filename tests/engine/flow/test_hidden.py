@@ -9,11 +9,11 @@ import pytest
 from clinker.cxl.types import INT
 from clinker.engine.flow.flows import Flows
 from clinker.engine.flow.hidden import HIDDEN_KINDS, HiddenKind, InGroups
-from clinker.engine.reading.inputs import open_inputs
 from clinker.engine.session.session import Session
 from clinker.plan.compile import Plan, compile_pipeline
 from clinker.plan.options import Options
 from tests.engine.flowing import building
+from tests.engine.opening import open_files
 
 TOY = HiddenKind(
     name="$toy",
@@ -70,7 +70,7 @@ def test_it_is_behind_every_kind_of_node(
     HIDDEN_KINDS.append(TOY)
     try:
         built = building(session.spark, plan)
-        inputs = open_inputs(plan, built.system.identity, built.sites)
+        inputs = open_files(plan, built.system.identity, built.sites)
         flow = Flows(built, inputs).of(node).without_rejects().built()
     finally:
         HIDDEN_KINDS.remove(TOY)

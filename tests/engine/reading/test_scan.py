@@ -11,7 +11,6 @@ import pytest
 from pyspark.errors import PySparkException
 from pyspark.sql import functions as f
 
-from clinker.engine.reading.inputs import open_inputs
 from clinker.engine.reading.scan import format_error, scan
 from clinker.engine.rejects.sites import Sites
 from clinker.engine.report.facts import identify
@@ -21,6 +20,7 @@ from clinker.formats.json.dialect import JsonDialect
 from clinker.formats.reading import Inventory, ReadSpec, read_split
 from clinker.plan.compile import compile_pipeline
 from clinker.plan.options import Options
+from tests.engine.opening import open_files
 from tests.formats.reading import inventory_of, spec_of
 
 _TYPES = {
@@ -141,6 +141,6 @@ nodes:
     options = Options(base_dir=tmp_path, memory_limit=memory_limit)
     plan = compile_pipeline(pipeline, "p.yaml", options).plan
     assert plan
-    (source,) = open_inputs(plan, identify(None), Sites())
+    (source,) = open_files(plan, identify(None), Sites())
     assert source.is_small == is_small
     assert source.records == 6 * 2**17

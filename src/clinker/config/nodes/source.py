@@ -175,6 +175,10 @@ class SourceConfig(Model):
     )
     min_size: FileSize | None = Field(default=None, description="leave out smaller files")
     max_size: FileSize | None = Field(default=None, description="leave out larger files")
+    compression: Literal["auto", "none", "gzip", "bz2", "zstd"] = Field(
+        default="auto",
+        description="how files are compressed; 'auto' goes by their names: .gz, .bz2 and .zst",
+    )
     files: Files = Field(
         default_factory=Files.model_construct,
         description="which of the matching files are read, and in which order",
@@ -231,7 +235,7 @@ class SourceConfig(Model):
     def _check_matchers(self) -> Iterator[Diagnostic]:
         given = [m for m in MATCHERS if getattr(self, m) is not None]
         if isinstance(self.transport, RestTransport):
-            yield from self._check_rest(given)
+            yield from self._check_rest(self.transport, given)
         elif not given:
             yield self.problem(
                 "E211",
@@ -250,7 +254,7 @@ class SourceConfig(Model):
                     help="keep one of them",
                 )
 
-    def _check_rest(self, matchers: list[str]) -> Iterator[Diagnostic]:
+    def _check_rest(self, transport: RestTransport, matchers: list[str]) -> Iterator[Diagnostic]:
         for matcher in matchers:
             yield self.problem(
                 "E219",
@@ -266,6 +270,22 @@ class SourceConfig(Model):
                 f"a REST source cannot read {self.type}",
                 "type",
                 help=f"use {_list_names(usable, 'or')}",
+            )
+        elif transport.pagination.strategy == "cursor_token" and self.type != "json":
+            yield transport.pagination.problem(
+                "E065",
+                f"a token cannot be found in {self.type} pages",
+                "strategy",
+                help="use 'link_header' or 'offset'",
+            )
+        if self.has("compression"):
+            yield self.problem(
+                "W013",
+                "'compression' has no effect on a REST source",
+                "compression",
+                key=True,
+                help="answers say themselves how they are compressed; remove it",
+                warning=True,
             )
 
     def _check_sizes(self) -> Iterator[Diagnostic]:

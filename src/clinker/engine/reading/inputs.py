@@ -6,18 +6,24 @@ import os
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from functools import cached_property
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pyarrow as pa
 
 from clinker.config.nodes import SourceNode
 from clinker.config.nodes.source import SourceConfig
+from clinker.config.transport import RestTransport
 from clinker.cxl.types import SCHEMA_TYPES
+from clinker.engine.reading.pages import fetch_pages, name_service
 from clinker.engine.reading.scan import scan
 from clinker.engine.rejects.sites import Demand, Site, Sites
 from clinker.engine.report.facts import Exit, Identity, RunError
+from clinker.engine.run.observer import Observer
 from clinker.formats import FORMATS, format_named
 from clinker.formats.common.read_spec import REJECT, WIDENED
+from clinker.formats.files.spool import Spool
+from clinker.formats.files.unpacking import find_codec, unpack
 from clinker.formats.reading import (
     ArrayPath,
     Column,
@@ -29,6 +35,7 @@ from clinker.formats.reading import (
     check_unchanged,
     count_records,
     input_file,
+    limit_records,
     read_split,
     take_inventory,
 )
@@ -74,6 +81,12 @@ class SourceInput:
     @property
     def name(self) -> str:
         return self.spec.source_name
+
+    @property
+    def paths(self) -> tuple[Path, ...]:
+        """Where its files are; pages of a service are nowhere."""
+        is_paged = any(file.page_of is not None for file in self.surveyed)
+        return () if is_paged else tuple(file.path for file in self.files)
 
     @property
     def size(self) -> int:
@@ -137,53 +150,92 @@ class SourceInput:
 
 
 def open_inputs(
-    plan: Plan, identity: Identity, sites: Sites, *, whole: bool = False
+    plan: Plan,
+    identity: Identity,
+    sites: Sites,
+    spool: Spool,
+    observer: Observer,
+    *,
+    whole: bool = False,
 ) -> tuple[SourceInput, ...]:
-    """Find and open the files of all sources; `RunError` if one of them cannot be read.
+    """Find, fetch and open the files of all sources; `RunError` if one of them cannot be read.
 
-    Of records only what the outputs need is delivered, unless they are asked for as a `whole`.
+    What is no plain file is copied to the spool first. Of records only what the outputs need is
+    delivered, unless they are asked for as a `whole`.
     """
+    opening = _Opening(plan, identity, sites, spool, observer, whole)
     return tuple(
-        _open(plan, identity, sites, number, unit, source.config, whole)
+        opening.open(number, unit, source.config)
         for number, (unit, source) in enumerate(plan.graph.of(SourceNode))
     )
 
 
-def _open(
-    plan: Plan,
-    identity: Identity,
-    sites: Sites,
-    number: int,
-    unit: Unit,
-    config: SourceConfig,
-    whole: bool,
-) -> SourceInput:
-    discovery = discover(config, plan.options, identity.started)
-    problems = [p for p in input_problems(unit, config, discovery, plan.options) if p.is_error]
-    if problems:
-        raise RunError(problems[0].message, Exit.IO, problems)
-    site = sites.add(Site(unit.name, "", None))
-    spec = read_spec(plan, unit, config, site, whole)
-    try:
-        files = [input_file(i, str(file.path)) for i, file in enumerate(discovery.files)]
-        task_bytes = plan.pipeline.pipeline.concurrency.chunk_size or _task_bytes(files)
-        inventory = take_inventory(spec, files, _split_bytes(task_bytes))
-    except FormatError as problem:
-        raise RunError(str(problem), Exit.IO, help=problem.help) from problem
-    inventory = replace(inventory, task_bytes=task_bytes)
-    preview = plan.options.preview
-    opened = SourceInput(
-        number=number,
-        site=site,
-        files=discovery.files,
-        surveyed=tuple(files),
-        spec=spec,
-        inventory=inventory,
-        sample=preview.records if preview else None,
-        memory=plan.memory_limit,
-    )
-    # To take arrays apart pays for those that have many records.
-    return opened.whole() if opened.is_small else opened
+@frozen(eq=False)
+class _Opening:
+    """Opens the sources of a run."""
+
+    plan: Plan
+    identity: Identity
+    sites: Sites
+    spool: Spool
+    observer: Observer
+    whole: bool
+
+    def open(self, number: int, unit: Unit, config: SourceConfig) -> SourceInput:
+        preview = self.plan.options.preview
+        sample = preview.records if preview else None
+        site = self.sites.add(Site(unit.name, "", None))
+        spec = read_spec(self.plan, unit, config, site, self.whole)
+        try:
+            files, surveyed = self._find(unit, config, spec, sample)
+            task_bytes = self.plan.pipeline.pipeline.concurrency.chunk_size or _task_bytes(surveyed)
+            inventory = take_inventory(spec, surveyed, _split_bytes(task_bytes))
+            if isinstance(config.transport, RestTransport) and config.transport.max_records:
+                inventory = limit_records(spec, inventory, config.transport.max_records)
+        except FormatError as problem:
+            raise RunError(str(problem), Exit.IO, help=problem.help) from problem
+        opened = SourceInput(
+            number=number,
+            site=site,
+            files=files,
+            surveyed=surveyed,
+            spec=spec,
+            inventory=replace(inventory, task_bytes=task_bytes),
+            sample=sample,
+            memory=self.plan.memory_limit,
+        )
+        # To take arrays apart pays for those that have many records.
+        return opened.whole() if opened.is_small else opened
+
+    def _find(
+        self, unit: Unit, config: SourceConfig, spec: ReadSpec, sample: int | None
+    ) -> tuple[tuple[SourceFile, ...], tuple[InputFile, ...]]:
+        """The files of a source, as people know them and as they are read."""
+        if isinstance(config.transport, RestTransport):
+            pages = fetch_pages(unit, config.transport, spec, self.spool, self.observer, sample)
+            return (self._stand_in(unit, pages),), tuple(pages)
+        files = self._discover(unit, config)
+        return files, tuple(self._survey(i, file, config) for i, file in enumerate(files))
+
+    def _survey(self, index: int, file: SourceFile, config: SourceConfig) -> InputFile:
+        """A file as it is read: a compressed one is unpacked first."""
+        found = input_file(index, str(file.path))
+        codec = find_codec(found.path, config.compression)
+        return unpack(found, codec, self.spool) if codec else found
+
+    def _discover(self, unit: Unit, config: SourceConfig) -> tuple[SourceFile, ...]:
+        options = self.plan.options
+        discovery = discover(config, options, self.identity.started)
+        problems = [p for p in input_problems(unit, config, discovery, options) if p.is_error]
+        if problems:
+            raise RunError(problems[0].message, Exit.IO, problems)
+        return discovery.files
+
+    def _stand_in(self, unit: Unit, pages: Sequence[InputFile]) -> SourceFile:
+        """All pages of a service, as the one file that people see."""
+        name = name_service(unit.name)
+        size, now = sum(page.size for page in pages), self.identity.started
+        return SourceFile(Path(name), name, size, now, now)
 
 
 def _task_bytes(files: Sequence[InputFile]) -> int:

@@ -97,7 +97,7 @@ def _filled_in_split(
     found = read_origins(source.spec, source.inventory, split, rows)
     if len(found) != len(rows):
         raise FormatError(
-            "the file has changed while it was read: rejected records are gone", split.file.path
+            "the file has changed while it was read: rejected records are gone", split.file.name
         )
     return pc.replace_with_mask(known, pa.array(is_sought), found.take(pa.array(which)))
 

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import atexit
+from contextlib import ExitStack
+
 from pyspark.sql import DataFrame, SparkSession
 
 from clinker.cxl.run.patterns import timed
@@ -11,12 +14,14 @@ from clinker.engine.flow.flows import Flows
 from clinker.engine.flow.frame import Frame
 from clinker.engine.nodes.route import branch_flow
 from clinker.engine.reading.inputs import open_inputs
+from clinker.engine.reading.spooling import run_spool
 from clinker.engine.rejects.sites import Demand, Sites
 from clinker.engine.report.facts import identify
 from clinker.engine.run.observer import Quiet
 from clinker.engine.run.supported import check_supported
 from clinker.engine.run.system import system_values
 from clinker.engine.session import adopt
+from clinker.formats.files.spool import Spool
 from clinker.plan.compile import Plan
 from clinker.plan.nodes import PlannedOutput
 
@@ -27,7 +32,7 @@ def node_frame(plan: Plan, node: str, port: str | None, spark: SparkSession) -> 
     check_supported(plan)
     sites = Sites()
     identity = identify(plan.options.batch_id)
-    inputs = open_inputs(plan, identity, sites, whole=True)
+    inputs = open_inputs(plan, identity, sites, _lasting_spool(plan), Quiet(), whole=True)
     system = system_values(plan, identity, inputs)
     # Nobody will run it again.
     every = frozenset(Demand)
@@ -35,6 +40,13 @@ def node_frame(plan: Plan, node: str, port: str | None, spark: SparkSession) -> 
         overrides = session.engine.overrides
         building = Building(plan, system, sites, Quiet(), every, overrides=overrides)
         return session.data_frame(_lent_frame(plan, node, port, Flows(building, inputs)))
+
+
+def _lasting_spool(plan: Plan) -> Spool:
+    """A spool for frames that may be read as long as the process lives."""
+    entered = ExitStack()
+    atexit.register(entered.close)
+    return entered.enter_context(run_spool(plan))
 
 
 def _lent_frame(plan: Plan, node: str, port: str | None, flows: Flows) -> Frame:

@@ -15,6 +15,7 @@ from clinker.engine.writing.destinations import Destinations, check_existing, kn
 from clinker.formats.files.marks import nearest_directory
 from clinker.formats.files.publication import Publication
 from clinker.formats.files.recovery import recover
+from clinker.formats.files.spool import Spool
 from clinker.frozen import frozen
 from clinker.plan.compile import Plan
 from clinker.plan.files.paths import with_parents
@@ -38,7 +39,7 @@ class Prepared:
         return sum(source.records for source in self.inputs)
 
 
-def prepare(plan: Plan, observer: Observer) -> Prepared:
+def prepare(plan: Plan, observer: Observer, spool: Spool) -> Prepared:
     """Open the inputs and make sure that outputs can be written; `RunError` if they cannot."""
     identity = identify(plan.options.batch_id)
     observer.began(identity)
@@ -46,7 +47,7 @@ def prepare(plan: Plan, observer: Observer) -> Prepared:
     _recover(plan, observer, known_directories(plan, identity))
     check_existing(plan, identity)
     sites = Sites()
-    inputs = open_inputs(plan, identity, sites)
+    inputs = open_inputs(plan, identity, sites, spool, observer)
     for warning in (w for source in inputs for w in source.inventory.warnings):
         observer.warned(warning)
     destinations = Destinations(plan, identity, inputs)

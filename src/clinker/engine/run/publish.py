@@ -76,7 +76,7 @@ def _counts(prepared: Prepared, computed: Computed) -> Counts:
 def _source_report(source: SourceInput, rejected: Rejected) -> SourceReport:
     return SourceReport(
         name=source.name,
-        files=tuple(file.path for file in source.files),
+        files=source.paths,
         records=source.records,
         rejected=rejected.by_source.get(source.name, 0),
     )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from clinker.cxl.failure import printable
+from clinker.engine.reading.spooling import run_spool
 from clinker.engine.report.facts import Exit, RunError, RunReport
 from clinker.engine.run.compute import record_bytes
 from clinker.engine.run.failures import engine_errors
@@ -30,10 +31,10 @@ def run(
 
     The session uses `jvm` if it is given: it may have been started before this was imported.
     """
-    with MemorySampler() as memory:
+    with MemorySampler() as memory, run_spool(plan) as spool:
         jvm = jvm or start_jvm(settings)
         try:
-            prepared = prepare(plan, observer)
+            prepared = prepare(plan, observer, spool)
         except BaseException:
             if jvm:
                 jvm.kill()
@@ -49,8 +50,8 @@ def run(
 
 def run_in(plan: Plan, session: Session, observer: Observer) -> RunReport:
     """Run a plan in a session that is there already."""
-    with MemorySampler() as memory, engine_errors(SessionSettings()):
-        return _complete(prepare(plan, observer), session, memory)
+    with MemorySampler() as memory, engine_errors(SessionSettings()), run_spool(plan) as spool:
+        return _complete(prepare(plan, observer, spool), session, memory)
 
 
 def _complete(prepared: Prepared, session: Session, memory: MemorySampler) -> RunReport:

@@ -6,7 +6,6 @@ from collections.abc import Iterator
 from typing import assert_never
 
 from clinker.config.nodes.source import SourceConfig
-from clinker.config.transport import RestTransport
 from clinker.engine.report.facts import Exit, RunError
 from clinker.formats import FORMATS
 from clinker.plan.compile import Plan
@@ -70,6 +69,4 @@ def _reason_of_format(planned: PlannedSource | PlannedOutput) -> str | None:
 
 
 def _reason_of_source(config: SourceConfig) -> str | None:
-    if isinstance(config.transport, RestTransport):
-        return "reads from a web service"
     return "has a correlation key" if config.correlation_key else None

@@ -156,6 +156,8 @@ class InputFile:
     """What tells it from other files on this machine: its device and number."""
     shown: str | None = None
     """What people call it, if that is not its path: it may be a copy of something."""
+    page_of: int | None = None
+    """The place of the file that it is a page of, among those that people know, if it is one."""
 
     @property
     def name(self) -> str:
@@ -163,7 +165,8 @@ class InputFile:
 
     def position(self, row: int) -> int:
         """The position of the record with this number."""
-        return (self.index << FILE_SHIFT) + row
+        file = self.index if self.page_of is None else self.page_of
+        return (file << FILE_SHIFT) + row
 
 
 @frozen
@@ -174,8 +177,11 @@ class Split:
     start: int
     end: int
     first_row: int
+    """The number of its first record: in the file, or in all pages if it is one of several."""
     records: int | None = None
     """How many it holds; None where only parsing the file can tell."""
+    most: int | None = None
+    """How many of them are read, from the first one on; None for all."""
 
     @property
     def size(self) -> int:

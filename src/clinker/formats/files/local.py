@@ -21,15 +21,16 @@ _HELP = (
 )
 
 
-def input_file(index: int, path: str, shown: str | None = None) -> InputFile:
+def input_file(
+    index: int, path: str, shown: str | None = None, page_of: int | None = None
+) -> InputFile:
     """A file as it is now; FormatError if it is not there."""
     try:
         status = os.stat(path)  # noqa: PTH116, the text is what messages show
     except OSError as problem:
         raise FormatError(f"cannot be read: {problem.strerror}", shown or path) from None
-    return InputFile(
-        index, path, status.st_size, status.st_mtime_ns, (status.st_dev, status.st_ino), shown
-    )
+    identity = (status.st_dev, status.st_ino)
+    return InputFile(index, path, status.st_size, status.st_mtime_ns, identity, shown, page_of)
 
 
 def open_file(path: str) -> BinaryIO:

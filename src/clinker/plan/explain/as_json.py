@@ -117,6 +117,8 @@ def _details(facts: Facts, node: NodeFacts) -> Json:
     if node.required:
         details["required_columns"] = _required(node.required)
         details["sections"] = _types(node.sections)
+    if node.service:
+        details["service"] = dict(vars(node.service))
     if node.aggregate:
         details |= _aggregate(facts, node.name, node.aggregate)
     for window in facts.windows:

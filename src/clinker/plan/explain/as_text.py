@@ -12,6 +12,7 @@ from clinker.plan.explain.facts import (
     Facts,
     NodeFacts,
     RetractionFacts,
+    ServiceFacts,
     StepFacts,
     TimeWindowFacts,
     WindowFacts,
@@ -88,8 +89,17 @@ def _topology(facts: Facts) -> Iterator[str]:
         yield ""
         how = f"{node.title}, parallel: {node.operator.parallelism}"
         yield f"Node {node.index}: {node.name} ({how})"
+        if node.service:
+            yield f"  <- {_service(node.service)}"
         for out in node.hand_offs:
             yield f"  -> {_connection(out)}"
+
+
+def _service(service: ServiceFacts) -> str:
+    most = _counted(service.max_pages, "page")
+    if service.max_records is not None:
+        most += f" and {_counted(service.max_records, 'record')}"
+    return f"{service.url} (pagination: {service.pagination}, at most {most})"
 
 
 def _connection(out: HandOff) -> str:

@@ -45,6 +45,8 @@ class NodeFacts:
     """What is read of a source."""
     sections: Mapping[str, Type]
     """What is read of the documents around records, each as `section.field`."""
+    service: ServiceFacts | None
+    """The web service that a source reads from, if it is one."""
     cxl: CxlFacts | None
     interpreted: tuple[str, ...]
     """Expressions without a form in SQL; the interpreter computes them, record by record."""
@@ -67,6 +69,18 @@ class NodeFacts:
     def buffer(self) -> str:
         crosses = any(out.crossing is not Crossing.PIPELINED for out in self.hand_offs)
         return "materialized" if crosses else "streaming"
+
+
+@dataclass(frozen=True)
+class ServiceFacts:
+    """A web service; nothing that logs in to it."""
+
+    url: str
+    """As it may be shown."""
+    pagination: str
+    auth: str
+    max_pages: int
+    max_records: int | None
 
 
 @dataclass(frozen=True)

@@ -11,6 +11,7 @@ from clinker.config.nodes import AggregateNode, CombineNode, OutputNode, RouteNo
 from clinker.config.nodes.aggregate import Hopping, Session, TimeWindow, Tumbling
 from clinker.cxl.run.window_spec import FrameSpec
 from clinker.cxl.types import STRING, Type
+from clinker.diagnostics.addresses import mask
 from clinker.plan.analyses.joins import Step
 from clinker.plan.analyses.ordering import Ordering, key_text, sort_keys
 from clinker.plan.analyses.ordering import Step as OrderStep
@@ -28,6 +29,7 @@ from clinker.plan.explain.facts import (
     RelaxedAggregate,
     RetractionFacts,
     RouteFacts,
+    ServiceFacts,
     StepFacts,
     TimeWindowFacts,
     WindowFacts,
@@ -108,6 +110,7 @@ def _nodes(
             keys=plan.correlation.visible[unit.name].columns,
             hand_offs=tuple(out for out in passed_on if out.producer == unit.name),
             volume=estimates[unit.name],
+            service=_service(planned),
             required=plan.required.get(unit.name),
             sections=_read_sections(plan, unit.name),
             cxl=describe_cxl(plan, unit),
@@ -134,6 +137,21 @@ def _read_sections(plan: Plan, name: str) -> Mapping[str, Type]:
         return {}
     text = STRING.nullable()
     return {key: planned.sections.get(key, text) for key in plan.documents[name]}
+
+
+def _service(planned: Planned) -> ServiceFacts | None:
+    if planned.shape is not Shape.READS:
+        return None
+    transport = planned.node.config.transport
+    if transport.kind != "rest":
+        return None
+    return ServiceFacts(
+        url=mask(transport.url),
+        pagination=transport.pagination.strategy,
+        auth=transport.auth.scheme,
+        max_pages=transport.max_pages,
+        max_records=transport.max_records,
+    )
 
 
 def _columns(planned: Planned) -> Mapping[str, Type]:
