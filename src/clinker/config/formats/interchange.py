@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 from pydantic import Field
 
+from clinker.config.formats.encoding import Encoding
 from clinker.config.model import Model
 from clinker.config.names import Name, Positive
 from clinker.diagnostics import Diagnostic
@@ -13,6 +14,7 @@ from clinker.diagnostics import Diagnostic
 
 class EdiReading(Model):
     max_elements: Positive = Field(default=32, description="number of eNN columns")
+    encoding: Encoding = Field(default="utf-8", description="the encoding of the files")
 
 
 class EnvelopeWriting(Model):

@@ -1,0 +1,5 @@
+"""EDIFACT interchanges.
+
+writer      Arrow batches to segments
+format      all of it as a `Format`
+"""

@@ -1,0 +1,5 @@
+"""X12 interchanges.
+
+writer      Arrow batches to segments
+format      all of it as a `Format`
+"""

@@ -1,0 +1,21 @@
+"""X12 as a format."""
+
+from __future__ import annotations
+
+from clinker.formats.format import Format
+from clinker.formats.interchange.dialect import read_dialect
+from clinker.formats.interchange.reader import read_origins, read_split
+from clinker.formats.interchange.survey import take_inventory
+from clinker.formats.x12.writer import X12Renderer, write_dialect
+
+FORMAT = Format(
+    read_dialect=read_dialect,
+    write_dialect=write_dialect,
+    take_inventory=take_inventory,
+    read_split=read_split,
+    read_origins=read_origins,
+    make_renderer=X12Renderer,
+    has_texts=True,
+    has_arrays=False,
+    names_columns_first=False,
+)
