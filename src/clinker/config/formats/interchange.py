@@ -3,13 +3,27 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import Annotated, TypeAlias
 
-from pydantic import Field
+from pydantic import AfterValidator, Field
 
+from clinker.config.errors import found, invalid
 from clinker.config.formats.encoding import Encoding
 from clinker.config.model import Model
 from clinker.config.names import Name, Positive
 from clinker.diagnostics import Diagnostic
+
+
+def _delimiter(text: str) -> str:
+    if len(text) != 1 or text.isalnum() or text == " ":
+        message = (
+            f"expected a single character that is no letter, digit, blank; found {found(text)}"
+        )
+        raise invalid("E007", message)
+    return text
+
+
+Delimiter: TypeAlias = Annotated[str, AfterValidator(_delimiter)]
 
 
 class EdiReading(Model):

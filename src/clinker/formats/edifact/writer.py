@@ -1,40 +1,107 @@
-"""Writing EDIFACT."""
+"""Writing EDIFACT: messages in an interchange."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
-import pyarrow as pa
-
-from clinker.formats.common.writing import Framing, Rendered, WriteSpec
+from clinker.formats.common.writing import WriteSpec
+from clinker.formats.interchange.grammar import Grammar
+from clinker.formats.interchange.header import Delimiters, Header
+from clinker.formats.interchange.rendering import SegmentRenderer
+from clinker.formats.interchange.syntax import Syntax
 from clinker.frozen import frozen
 
 if TYPE_CHECKING:
+    from clinker.config.formats.edifact import EdifactWriting
     from clinker.config.layout import Layout
     from clinker.config.nodes.output import OutputConfig
+
+GRAMMAR = Grammar(
+    format="edifact",
+    message="message",
+    opening="UNH",
+    trailer="UNT",
+    services=frozenset(("UNA", "UNB", "UNH", "UNT", "UNZ")),
+    reference="msg_ref",
+    type="msg_type",
+    opened_with=("msg_ref", "msg_type"),
+    keeps_further=False,
+    type_option="message_type",
+    counted="{}",
+)
+
+LEVEL_A = Delimiters(element="+", component=":", terminator="'", release="?", decimal=".")
+_MANDATORY = 4
+"""How many elements of UNB come before its control reference, or what stands before that."""
 
 
 @frozen(kw_only=True)
 class EdifactWriteDialect:
     """How interchanges are to be written."""
 
+    header: Header | None = None
+    """The header with the delimiters; None where they are those of the records' document."""
+    message_type: str | None = None
+    write_una: bool = False
+    segment_newline: bool = True
+
 
 def write_dialect(config: OutputConfig, layout: Layout | None) -> EdifactWriteDialect:
-    return EdifactWriteDialect()
+    options = cast("EdifactWriting", config.options)
+    interchange = options.interchange
+    return EdifactWriteDialect(
+        header=None if interchange is None else Header(LEVEL_A, interchange),
+        message_type=options.message_type,
+        write_una=options.write_una,
+        segment_newline=options.segment_newline,
+    )
 
 
-class EdifactRenderer:
-    """Records as segments."""
-
-    opening = separator = closing = empty = b""
-    is_headed = False
+class EdifactRenderer(SegmentRenderer):
+    """Records as segments of messages."""
 
     def __init__(self, spec: WriteSpec, dialect: EdifactWriteDialect) -> None:
-        self._spec = spec
+        super().__init__(
+            spec,
+            GRAMMAR,
+            EdifactEnvelope(dialect.write_una),
+            header=dialect.header,
+            message_type=dialect.message_type,
+            newline=dialect.segment_newline,
+        )
 
-    @property
-    def framing(self) -> Framing | None:
-        return None
 
-    def render(self, batch: pa.RecordBatch) -> Rendered:
-        raise NotImplementedError
+@frozen
+class EdifactEnvelope:
+    """The interchange, and the advice on its delimiters where it is asked for or needed."""
+
+    write_una: bool
+
+    def open(self, header: Header, syntax: Syntax) -> bytes:
+        is_needed = self.write_una or _advice(syntax.delimiters) != _advice(LEVEL_A)
+        una = _advice(syntax.delimiters) + syntax.end_of_line if is_needed else ""
+        return una.encode() + syntax.write("UNB", header.elements)
+
+    def close(self, header: Header, syntax: Syntax, messages: int) -> bytes:
+        return syntax.write_trimmed("UNZ", [str(messages), control_reference(header)])
+
+    def write_empty(self, header: Header, syntax: Syntax) -> bytes:
+        return self.open(header, syntax) + self.close(header, syntax, 0)
+
+
+def control_reference(header: Header) -> str:
+    """The first element that is not empty behind the four that every header has."""
+    return next(filter(None, header.elements[_MANDATORY:]), "")
+
+
+def _advice(delimiters: Delimiters) -> str:
+    """The segment that tells the delimiters; a blank stands for what is not in use."""
+    return (
+        "UNA"
+        + delimiters.component
+        + delimiters.element
+        + (delimiters.decimal or ".")
+        + (delimiters.release or " ")
+        + (delimiters.repetition or " ")
+        + delimiters.terminator
+    )

@@ -1,0 +1,78 @@
+"""Values of any type as the texts that a file of cells or segments has for them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import orjson
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from clinker.cxl.failure import printable
+from clinker.cxl.types import Kind
+from clinker.formats.common.column_types import is_tagged
+from clinker.formats.common.json_texts import write_lists, write_tagged
+from clinker.formats.common.tagged_texts import convert_by_tag, drop_tag, show_moments
+from clinker.formats.common.texts import contains_any, show_column
+from clinker.formats.common.writing import OutputColumn, WriteError
+
+_MAPS, _ARRAYS = ("{", "a Map"), ("[", "an Array")
+
+
+def show_cells(
+    values: pa.Array, column: OutputColumn, format: str, *, holds_arrays: bool = True
+) -> pa.StringArray:
+    """The texts of a column, arrays as JSON; null stays null, and what has no form is refused."""
+    if is_tagged(column.type):
+        for mark, kind in [_MAPS] if holds_arrays else [_MAPS, _ARRAYS]:
+            _refuse(pc.starts_with(values, mark), column, format, kind)
+        return _show_tagged(values)
+    if column.type.only(Kind.ARRAY):
+        if not holds_arrays:
+            _refuse(values.is_valid(), column, format, _ARRAYS[1])
+        return write_lists(values, column.type.element_type)
+    return show_column(values)
+
+
+def tag_again(value: Any) -> str | None:
+    """The tagged text of what a tagged map holds under a key."""
+    match value:
+        case None | str():
+            return value
+        case bool():
+            return "true" if value else "false"
+        case int():
+            return str(value)
+        case _:
+            return orjson.dumps(value).decode()
+
+
+def _refuse(where: pa.BooleanArray, column: OutputColumn, format: str, kind: str) -> None:
+    first = pc.index(where, True).as_py()
+    if first >= 0:
+        raise WriteError(
+            f"a {format} file cannot hold '{printable(column.name)}', which is {kind}",
+            record=first + 1,
+            code="E078",
+            help="exclude it, emit the parts of it that are needed, or write JSON",
+        )
+
+
+def _show_tagged(tagged: pa.StringArray) -> pa.StringArray:
+    return convert_by_tag(
+        tagged,
+        {
+            b'"': drop_tag,
+            b"@": show_moments,
+            b"-0123456789NI": _show_numbers,
+            b"#": drop_tag,
+            b"[": lambda texts: pa.array(map(write_tagged, texts.to_pylist()), pa.string()),
+        },
+    )
+
+
+def _show_numbers(texts: pa.StringArray) -> pa.StringArray:
+    if contains_any(texts, b"I"):
+        texts = pc.replace_substring(texts, "Infinity", "inf")
+    whole = pc.utf8_slice_codeunits(texts, 0, -len(".0"))
+    return pc.if_else(pc.ends_with(texts, ".0"), whole, texts)

@@ -1,0 +1,193 @@
+"""Putting segments into messages and messages into an interchange, with all that is counted.
+
+Records are rendered in pieces, on any machine, and no piece knows of the others. What a piece tells
+of its messages (see `opening`) is enough to find where they begin; the segments themselves are
+copied as they are.
+"""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Iterable, Iterator
+from typing import TypeAlias
+
+import numpy as np
+
+from clinker.formats.common.writing import Piece, Sink, Warn, WriteError
+from clinker.formats.interchange.columns import element_name
+from clinker.formats.interchange.grammar import Envelope, Grammar
+from clinker.formats.interchange.header import Header
+from clinker.formats.interchange.opening import Opening
+from clinker.formats.interchange.segments import refuse_delimiter
+from clinker.formats.interchange.syntax import Syntax
+from clinker.frozen import frozen
+
+_COPIED_AT_ONCE = 1 << 20
+_OPENED_AT_ONCE = 1 << 16
+
+Insertion: TypeAlias = tuple[int, bytes]
+"""Something between the records of a piece, and how many of its bytes come before."""
+
+
+@frozen(kw_only=True)
+class InterchangeFraming:
+    """Writes interchanges of one kind."""
+
+    grammar: Grammar
+    envelope: Envelope
+    header: Header | None
+    """The header, unless it is that of the first record's document."""
+    message_type: str | None
+    """The type of messages whose records do not tell it."""
+    newline: bool
+
+    def write_document(self, sink: Sink, pieces: Iterable[Piece], warn: Warn) -> int:
+        interchange = _Interchange(self, warn)
+        for piece in pieces:
+            _copy_between(piece, interchange.add(piece), sink)
+        sink.write(interchange.finish())
+        return interchange.records
+
+
+def differing_delimiters(record: int) -> WriteError:
+    """The refusal of a record whose composites the other delimiters would not tell apart."""
+    return WriteError(
+        "the record comes from an interchange with other delimiters than that of the first record",
+        record=record,
+        code="E064",
+        help="write a file for each of them: use {source_file} in 'path', or route them apart",
+    )
+
+
+class _Interchange:
+    """An interchange that is being written."""
+
+    def __init__(self, framing: InterchangeFraming, warn: Warn) -> None:
+        self.records = 0
+        self._framing = framing
+        self._warn = warn
+        self._header = framing.header
+        self._header_text: str | None = None
+        self._has_others = False
+        self._messages = 0
+        self._reference = ""
+        self._groups: set[str] = set()
+        """What records have that belong to the message."""
+        self._segments = 0
+
+    def add(self, piece: Piece) -> Iterator[Insertion]:
+        """What stands between the records of a piece, or before them."""
+        ends = piece.ends()
+        segments = np.concatenate(([0], np.cumsum(np.diff(ends, prepend=0) > 0)))
+        begin = 0
+        for row, opening in _list_openings(piece):
+            record = self.records + row + 1
+            self._look_at(opening.header, record)
+            if not self._messages or opening.is_explicit or opening.group not in self._groups:
+                self._segments += int(segments[row] - segments[begin])
+                yield int(ends[row - 1]) if row else 0, self._turn_to(opening, record)
+                begin = row
+        self._segments += int(segments[-1] - segments[begin])
+        self.records += piece.records
+
+    def finish(self) -> bytes:
+        """What stands behind the last record.
+
+        Without records nobody knows a header that is taken from documents: there is nothing.
+        """
+        envelope = self._framing.envelope
+        if self._messages:
+            header, syntax = self._known_header
+            return self._close_message() + envelope.close(header, syntax, self._messages)
+        return envelope.write_empty(*self._known_header) if self._header else b""
+
+    @property
+    def _known_header(self) -> tuple[Header, Syntax]:
+        assert self._header
+        return self._header, Syntax(self._header.delimiters, self._framing.newline)
+
+    def _look_at(self, text: str | None, record: int) -> None:
+        """Take the header that a record was read with, if it is the first."""
+        if text is None or text == self._header_text:
+            return
+        header = Header.from_text(text)
+        if self._header is None:
+            self._header, self._header_text = header, text
+        elif header.delimiters != self._header.delimiters:
+            raise differing_delimiters(record)
+        elif not self._has_others:
+            self._has_others = True
+            self._warn(
+                "the records come from several interchanges; "
+                "what is written has the header of the first"
+            )
+
+    def _turn_to(self, opening: Opening, record: int) -> bytes:
+        if self._messages:
+            before = self._close_message()
+        else:
+            before = self._framing.envelope.open(*self._known_header)
+        return before + self._open_message(opening, record)
+
+    def _open_message(self, opening: Opening, record: int) -> bytes:
+        grammar, (_, syntax) = self._framing.grammar, self._known_header
+        self._messages += 1
+        self._segments = 0
+        self._reference = opening.reference or grammar.counted.format(self._messages)
+        self._groups = {opening.group}
+        if opening.is_explicit:
+            self._groups.add(self._reference)
+        type_ = opening.type or self._framing.message_type
+        if not type_:
+            raise WriteError(
+                f"a {grammar.message} begins, and nothing tells its type",
+                record=record,
+                code="E063",
+                help=f"fill in '{grammar.type}', or set the option '{grammar.type_option}'",
+            )
+        own = {grammar.reference: self._reference, grammar.type: type_}
+        further = {element_name(n): text for n, text in enumerate(opening.further, start=3)}
+        elements = {name: own[name] for name in grammar.opened_with} | further
+        for column, text in elements.items():
+            if character := syntax.find_special(text):
+                raise refuse_delimiter(text, character, column, record)
+        return syntax.write_trimmed(grammar.opening, list(elements.values()))
+
+    def _close_message(self) -> bytes:
+        _, syntax = self._known_header
+        # The segments that open and close a message count.
+        elements = [str(self._segments + 2), self._reference]
+        return syntax.write(self._framing.grammar.trailer, elements)
+
+
+def _list_openings(piece: Piece) -> Iterator[tuple[int, Opening]]:
+    """The records of a piece that tell something of their message."""
+    groups = piece.groups()
+    if groups is None:
+        raise ValueError("the records have been rendered without their messages")
+    rows = np.flatnonzero(np.asarray(groups.is_valid()))
+    for begin in range(0, len(rows), _OPENED_AT_ONCE):
+        chosen = rows[begin : begin + _OPENED_AT_ONCE]
+        texts = groups.take(chosen).to_pylist()
+        yield from zip(chosen.tolist(), map(Opening.from_text, texts), strict=True)
+
+
+def _copy_between(piece: Piece, insertions: Iterator[Insertion], sink: Sink) -> None:
+    """Copy a piece with what stands between its records."""
+    place, inserted = next(insertions, (None, b""))
+    for begin in range(0, piece.size, _COPIED_AT_ONCE):
+        end = min(begin + _COPIED_AT_ONCE, piece.size)
+        block = io.BytesIO()
+        piece.copy_to(block, begin, end)
+        data = block.getbuffer()
+        parts: list[bytes | memoryview] = []
+        done = begin
+        while place is not None and place < end:
+            parts += (data[done - begin : place - begin], inserted)
+            done = place
+            place, inserted = next(insertions, (None, b""))
+        parts.append(data[done - begin :])
+        sink.write(b"".join(parts))
+    while place is not None:
+        sink.write(inserted)
+        place, inserted = next(insertions, (None, b""))
