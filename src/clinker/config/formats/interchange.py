@@ -13,6 +13,9 @@ from clinker.config.model import Model
 from clinker.config.names import Name, Positive
 from clinker.diagnostics import Diagnostic
 
+ELEMENT = r"e(0[1-9]|[1-9][0-9]{1,3})"
+"""The names of columns that hold a data element."""
+
 
 def _delimiter(text: str) -> str:
     if len(text) != 1 or text.isalnum() or text == " ":

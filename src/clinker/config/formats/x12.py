@@ -103,4 +103,6 @@ FORMAT = FormatOptions(
         for number in range(1, _SECTION_ELEMENTS + 1)
     },
     code_of_split="E338",
+    holds_arrays=False,
+    segment_columns=("seg_id", "set_ref", "set_type"),
 )
