@@ -5,10 +5,11 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, cast
 
 from clinker.formats.common.writing import WriteSpec
-from clinker.formats.interchange.grammar import Grammar
+from clinker.formats.edifact.grammar import GRAMMAR, LEVEL_A
 from clinker.formats.interchange.header import Delimiters, Header
 from clinker.formats.interchange.rendering import SegmentRenderer
 from clinker.formats.interchange.syntax import Syntax
+from clinker.formats.interchange.wording import Wording
 from clinker.frozen import frozen
 
 if TYPE_CHECKING:
@@ -16,23 +17,13 @@ if TYPE_CHECKING:
     from clinker.config.layout import Layout
     from clinker.config.nodes.output import OutputConfig
 
-GRAMMAR = Grammar(
+WORDING = Wording(
     format="edifact",
-    message="message",
-    opening="UNH",
-    trailer="UNT",
-    services=frozenset(("UNA", "UNB", "UNH", "UNT", "UNZ")),
-    reference="msg_ref",
-    type="msg_type",
-    opened_with=("msg_ref", "msg_type"),
+    grammar=GRAMMAR,
     keeps_further=False,
     type_option="message_type",
     counted="{}",
 )
-
-LEVEL_A = Delimiters(element="+", component=":", terminator="'", release="?", decimal=".")
-_MANDATORY = 4
-"""How many elements of UNB come before its control reference, or what stands before that."""
 
 
 @frozen(kw_only=True)
@@ -63,7 +54,7 @@ class EdifactRenderer(SegmentRenderer):
     def __init__(self, spec: WriteSpec, dialect: EdifactWriteDialect) -> None:
         super().__init__(
             spec,
-            GRAMMAR,
+            WORDING,
             EdifactEnvelope(dialect.write_una),
             header=dialect.header,
             message_type=dialect.message_type,
@@ -83,15 +74,12 @@ class EdifactEnvelope:
         return una.encode() + syntax.write("UNB", header.elements)
 
     def close(self, header: Header, syntax: Syntax, messages: int) -> bytes:
-        return syntax.write_trimmed("UNZ", [str(messages), control_reference(header)])
+        return syntax.write_trimmed(
+            "UNZ", [str(messages), GRAMMAR.levels[0].find_reference(header.elements)]
+        )
 
     def write_empty(self, header: Header, syntax: Syntax) -> bytes:
         return self.open(header, syntax) + self.close(header, syntax, 0)
-
-
-def control_reference(header: Header) -> str:
-    """The first element that is not empty behind the four that every header has."""
-    return next(filter(None, header.elements[_MANDATORY:]), "")
 
 
 def _advice(delimiters: Delimiters) -> str:

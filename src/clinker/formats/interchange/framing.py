@@ -1,7 +1,7 @@
 """Putting segments into messages and messages into an interchange, with all that is counted.
 
 Records are rendered in pieces, on any machine, and no piece knows of the others. What a piece tells
-of its messages (see `opening`) is enough to find where they begin; the segments themselves are
+of its messages (see `starts`) is enough to find where they begin; the segments themselves are
 copied as they are.
 """
 
@@ -15,15 +15,15 @@ import numpy as np
 
 from clinker.formats.common.writing import Piece, Sink, Warn, WriteError
 from clinker.formats.interchange.columns import element_name
-from clinker.formats.interchange.grammar import Envelope, Grammar
 from clinker.formats.interchange.header import Header
-from clinker.formats.interchange.opening import Opening
-from clinker.formats.interchange.segments import refuse_delimiter
+from clinker.formats.interchange.joining import refuse_delimiter
+from clinker.formats.interchange.starts import Start
 from clinker.formats.interchange.syntax import Syntax
+from clinker.formats.interchange.wording import Envelope, Wording
 from clinker.frozen import frozen
 
 _COPIED_AT_ONCE = 1 << 20
-_OPENED_AT_ONCE = 1 << 16
+_STARTED_AT_ONCE = 1 << 16
 
 Insertion: TypeAlias = tuple[int, bytes]
 """Something between the records of a piece, and how many of its bytes come before."""
@@ -33,7 +33,7 @@ Insertion: TypeAlias = tuple[int, bytes]
 class InterchangeFraming:
     """Writes interchanges of one kind."""
 
-    grammar: Grammar
+    wording: Wording
     envelope: Envelope
     header: Header | None
     """The header, unless it is that of the first record's document."""
@@ -80,12 +80,12 @@ class _Interchange:
         ends = piece.ends()
         segments = np.concatenate(([0], np.cumsum(np.diff(ends, prepend=0) > 0)))
         begin = 0
-        for row, opening in _list_openings(piece):
+        for row, start in _list_starts(piece):
             record = self.records + row + 1
-            self._look_at(opening.header, record)
-            if not self._messages or opening.is_explicit or opening.group not in self._groups:
+            self._look_at(start.header, record)
+            if not self._messages or start.is_explicit or start.group not in self._groups:
                 self._segments += int(segments[row] - segments[begin])
-                yield int(ends[row - 1]) if row else 0, self._turn_to(opening, record)
+                yield int(ends[row - 1]) if row else 0, self._turn_to(start, record)
                 begin = row
         self._segments += int(segments[-1] - segments[begin])
         self.records += piece.records
@@ -122,54 +122,58 @@ class _Interchange:
                 "what is written has the header of the first"
             )
 
-    def _turn_to(self, opening: Opening, record: int) -> bytes:
+    def _turn_to(self, start: Start, record: int) -> bytes:
         if self._messages:
             before = self._close_message()
         else:
             before = self._framing.envelope.open(*self._known_header)
-        return before + self._open_message(opening, record)
+        return before + self._open_message(start, record)
 
-    def _open_message(self, opening: Opening, record: int) -> bytes:
-        grammar, (_, syntax) = self._framing.grammar, self._known_header
+    def _open_message(self, start: Start, record: int) -> bytes:
+        wording, (_, syntax) = self._framing.wording, self._known_header
         self._messages += 1
         self._segments = 0
-        self._reference = opening.reference or grammar.counted.format(self._messages)
-        self._groups = {opening.group}
-        if opening.is_explicit:
+        self._reference = start.reference or wording.counted.format(self._messages)
+        self._groups = {start.group}
+        if start.is_explicit:
             self._groups.add(self._reference)
-        type_ = opening.type or self._framing.message_type
+        type_ = start.type or self._framing.message_type
+        grammar = wording.grammar
         if not type_:
             raise WriteError(
-                f"a {grammar.message} begins, and nothing tells its type",
+                f"a {wording.message} begins, and nothing tells its type",
                 record=record,
                 code="E063",
-                help=f"fill in '{grammar.type}', or set the option '{grammar.type_option}'",
+                help=f"fill in '{grammar.type_column}', or set the option '{wording.type_option}'",
             )
-        own = {grammar.reference: self._reference, grammar.type: type_}
-        further = {element_name(n): text for n, text in enumerate(opening.further, start=3)}
-        elements = {name: own[name] for name in grammar.opened_with} | further
+        own = {
+            grammar.reference_element: (grammar.reference_column, self._reference),
+            grammar.type_element: (grammar.type_column, type_),
+        }
+        further = {element_name(n): text for n, text in enumerate(start.further, start=3)}
+        elements = dict(own[number] for number in sorted(own)) | further
         for column, text in elements.items():
             if character := syntax.find_special(text):
                 raise refuse_delimiter(text, character, column, record)
-        return syntax.write_trimmed(grammar.opening, list(elements.values()))
+        return syntax.write_trimmed(wording.opening, list(elements.values()))
 
     def _close_message(self) -> bytes:
         _, syntax = self._known_header
         # The segments that open and close a message count.
         elements = [str(self._segments + 2), self._reference]
-        return syntax.write(self._framing.grammar.trailer, elements)
+        return syntax.write(self._framing.wording.trailer, elements)
 
 
-def _list_openings(piece: Piece) -> Iterator[tuple[int, Opening]]:
+def _list_starts(piece: Piece) -> Iterator[tuple[int, Start]]:
     """The records of a piece that tell something of their message."""
     groups = piece.groups()
     if groups is None:
         raise ValueError("the records have been rendered without their messages")
     rows = np.flatnonzero(np.asarray(groups.is_valid()))
-    for begin in range(0, len(rows), _OPENED_AT_ONCE):
-        chosen = rows[begin : begin + _OPENED_AT_ONCE]
+    for begin in range(0, len(rows), _STARTED_AT_ONCE):
+        chosen = rows[begin : begin + _STARTED_AT_ONCE]
         texts = groups.take(chosen).to_pylist()
-        yield from zip(chosen.tolist(), map(Opening.from_text, texts), strict=True)
+        yield from zip(chosen.tolist(), map(Start.from_text, texts), strict=True)
 
 
 def _copy_between(piece: Piece, insertions: Iterator[Insertion], sink: Sink) -> None:

@@ -13,11 +13,11 @@ from clinker.formats.common.rendering import join_records, take_column
 from clinker.formats.common.writing import Offsets, Rendered, WriteError, WriteSpec
 from clinker.formats.interchange.fields import SegmentFields, take_fields
 from clinker.formats.interchange.framing import InterchangeFraming, differing_delimiters
-from clinker.formats.interchange.grammar import Envelope, Grammar
 from clinker.formats.interchange.header import Header
-from clinker.formats.interchange.opening import Opening
-from clinker.formats.interchange.segments import check_tags, join_segments
+from clinker.formats.interchange.joining import check_tags, join_segments
+from clinker.formats.interchange.starts import Start
 from clinker.formats.interchange.syntax import Syntax
+from clinker.formats.interchange.wording import Envelope, Wording
 
 Mask = npt.NDArray[np.bool_]
 
@@ -31,7 +31,7 @@ class SegmentRenderer:
     def __init__(
         self,
         spec: WriteSpec,
-        grammar: Grammar,
+        wording: Wording,
         envelope: Envelope,
         *,
         header: Header | None,
@@ -39,11 +39,11 @@ class SegmentRenderer:
         newline: bool,
     ) -> None:
         self._spec = spec
-        self._grammar = grammar
+        self._wording = wording
         self._header = header
         self._newline = newline
         self.framing = InterchangeFraming(
-            grammar=grammar,
+            wording=wording,
             envelope=envelope,
             header=header,
             message_type=message_type,
@@ -51,18 +51,18 @@ class SegmentRenderer:
         )
 
     def render(self, batch: pa.RecordBatch) -> Rendered:
-        grammar = self._grammar
-        fields = take_fields(batch, self._spec, grammar)
+        wording = self._wording
+        fields = take_fields(batch, self._spec, wording)
         headers = None if self._header else self._take_headers(batch)
         syntax = self._syntax(headers)
         check_tags(fields.tags, syntax)
         # The framing writes what opens a message, since the reference may have to be made up.
-        is_silent = _is_one_of(fields.tags, grammar.services)
+        is_silent = _is_one_of(fields.tags, wording.services)
         segments = join_segments(fields, is_silent, syntax)
         rendered = join_records(batch, segments, self.separator, None)
-        is_opening = _is_one_of(fields.tags, frozenset([grammar.opening]))
-        openings = _mark_openings(fields, is_silent, is_opening, headers, grammar)
-        return Rendered(rendered.body, rendered.record_ends, openings)
+        is_opening = _is_one_of(fields.tags, frozenset([wording.opening]))
+        starts = _mark_starts(fields, is_silent, is_opening, headers, wording)
+        return Rendered(rendered.body, rendered.record_ends, starts)
 
     def _take_headers(self, batch: pa.RecordBatch) -> pa.StringArray:
         assert self._spec.header
@@ -88,12 +88,12 @@ class SegmentRenderer:
         return Syntax(delimiters, self._newline)
 
 
-def _mark_openings(
+def _mark_starts(
     fields: SegmentFields,
     is_silent: Mask,
     is_opening: Mask,
     headers: pa.StringArray | None,
-    grammar: Grammar,
+    wording: Wording,
 ) -> pa.StringArray:
     """By record, what it tells of its message; null where that is what the one before it told.
 
@@ -106,21 +106,22 @@ def _mark_openings(
     if headers is not None:
         begins[1:] |= _differ(headers, inside)
     rows = inside[begins]
-    texts = [each.to_text() for each in _openings(fields, rows, is_opening, headers, grammar)]
+    texts = [each.to_text() for each in _starts(fields, rows, is_opening, headers, wording)]
     places = np.full(len(is_silent), -1, np.int64)
     places[rows] = np.arange(len(rows))
     return pa.array(texts, pa.string()).take(pa.array(places, mask=places < 0))
 
 
-def _openings(
+def _starts(
     fields: SegmentFields,
     rows: Offsets,
     is_opening: Mask,
     headers: pa.StringArray | None,
-    grammar: Grammar,
-) -> Iterator[Opening]:
+    wording: Wording,
+) -> Iterator[Start]:
     references, types = _texts(fields.references, rows), _texts(fields.types, rows)
     documents = [None] * len(rows) if headers is None else _texts(headers, rows)
+    grammar = wording.grammar
     explicit = is_opening[rows]
     elements = iter(_elements(fields, rows[explicit]))
     before = None
@@ -131,13 +132,13 @@ def _openings(
         further: tuple[str, ...] = ()
         if is_explicit:
             written = next(elements)
-            reference = reference or written.get(grammar.element_of(grammar.reference), "")
-            type_ = type_ or written.get(grammar.element_of(grammar.type), "")
-            if grammar.keeps_further:
+            reference = reference or written.get(grammar.reference_element, "")
+            type_ = type_ or written.get(grammar.type_element, "")
+            if wording.keeps_further:
                 last = max(written, default=0)
                 further = tuple(written.get(number, "") for number in range(3, last + 1))
         told = header if header != before else None
-        yield Opening(is_explicit, group, reference, type_, further, told)
+        yield Start(is_explicit, group, reference, type_, further, told)
         before = header
 
 

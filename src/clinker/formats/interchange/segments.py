@@ -1,128 +1,249 @@
-"""Segments as text, all of a batch at once.
+"""Text cut into segments and elements.
 
-The elements of all records are laid out one after the other, each record with as many as it has up
-to its last one that is not empty. So what it costs depends on the elements that are written, not on
-the columns that there are.
+All that is known of a text is where its delimiters stand. One list of their places, in order, tells
+where every element begins and ends; the places of terminators in that list tell how many elements a
+segment has. So whole columns are computed at once, and no segment is looked at by itself.
 """
 
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
+from functools import cached_property
+from itertools import pairwise
 
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from clinker.cxl.failure import printable, shown
-from clinker.formats.common.texts import join_bytes, replace_where
-from clinker.formats.common.writing import Offsets, WriteError
-from clinker.formats.interchange.columns import SEGMENT, element_name
-from clinker.formats.interchange.fields import SegmentFields
-from clinker.formats.interchange.syntax import Syntax
+from clinker.formats.common.encodings import is_one_byte, is_utf8
+from clinker.formats.interchange.grammar import Elements
+from clinker.formats.interchange.header import Delimiters
+
+Places = npt.NDArray[np.int64]
+Mask = npt.NDArray[np.bool_]
+
+BLANKS = b" \t\n\v\f\r"
+"""What may stand between segments."""
+_NOTHING = np.empty(0, np.int64)
+_FEW_BLANKS = 3
+_WORD_BYTES = 4
 
 
-def join_segments(
-    fields: SegmentFields, is_silent: npt.NDArray[np.bool_], syntax: Syntax
-) -> pa.StringArray:
-    """The text of each record's segment with what ends it; nothing for those that are silent."""
-    columns = {0: fields.tags} | {
-        number: texts for number, texts in sorted(fields.elements.items()) if len(join_bytes(texts))
-    }
-    counts = np.where(is_silent, 0, _count_filled(columns))
-    bounds = np.concatenate(([0], np.cumsum(counts)))
-    cells = _lay_out(columns, counts, bounds)
-    cells = _make_fit(cells, bounds, syntax)
-    lists = pa.ListArray.from_arrays(pa.array(bounds, pa.int32()), cells)
-    segments = pc.binary_join(lists, syntax.delimiters.element)
-    end = pa.scalar(syntax.end)
-    ends = pc.if_else(pa.array(is_silent), "", end) if is_silent.any() else end
-    return pc.binary_join_element_wise(segments, ends, "")
+class Segments:
+    """Whole segments that follow one another in a text."""
 
+    def __init__(
+        self,
+        text: bytes,
+        offset: int,
+        delimiters: Delimiters,
+        encoding: str,
+        marks: Places,
+        releases: Places,
+    ) -> None:
+        self.text = text
+        self.offset = offset
+        """Where in its file the text begins."""
+        self.delimiters = delimiters
+        self._encoding = encoding
+        codes = np.frombuffer(text, np.uint8)
+        closing = np.flatnonzero(codes[marks] == ord(delimiters.terminator))
+        self.end = int(marks[closing[-1]]) + 1 if len(closing) else 0
+        """Where the last of them ends in the text."""
+        self._marks = marks[: int(closing[-1]) + 1 if len(closing) else 0]
+        """The places of all delimiters that separate or terminate something."""
+        self._releases = releases[: np.searchsorted(releases, self.end)]
+        """The places of characters that say that the next one is no delimiter."""
+        ends = self._marks[closing]
+        starts = _skip_blanks(text, codes, np.append(0, ends[:-1] + 1)[: len(ends)], delimiters)
+        first = np.append(0, closing[:-1] + 1)[: len(closing)]
+        if (starts == ends).any():
+            is_segment = starts < ends
+            starts, first, closing = starts[is_segment], first[is_segment], closing[is_segment]
+        self.starts = starts
+        self._first = first
+        """Which of the marks stands behind the tag of each segment."""
+        self.counts = closing - first
+        """How many elements each segment has."""
 
-def check_tags(tags: pa.StringArray, syntax: Syntax) -> None:
-    """Refuse records without a tag, and those whose tag would be read as something else."""
-    for tag in tags.unique().to_pylist():
-        if not tag:
-            where = pc.equal(pc.fill_null(tags, ""), "")
-            message = f"the record has no '{SEGMENT}', the tag of its segment"
-        elif tag != tag.strip() or any(character in tag for character in syntax.special):
-            where = pc.equal(tags, tag)
-            message = f"'{SEGMENT}' is '{shown(tag)}', which cannot be the tag of a segment"
-        else:
-            continue
-        raise WriteError(
-            message,
-            record=pc.index(where, True).as_py() + 1,
-            code="E063",
-            help=f"every record is a segment: '{SEGMENT}' names it",
+    def __len__(self) -> int:
+        return len(self.starts)
+
+    def head(self, count: int) -> Segments:
+        """The first ones."""
+        last = self._first[count - 1] + self.counts[count - 1]
+        return Segments(
+            self.text,
+            self.offset,
+            self.delimiters,
+            self._encoding,
+            self._marks[: last + 1],
+            self._releases,
+        )
+
+    def find_tags(self, tags: Sequence[str]) -> list[tuple[int, str]]:
+        """The segments that have one of these tags of two or three letters, in their order."""
+        padded = self.text + b"\0" * _WORD_BYTES
+        words = np.ndarray((len(self.text),), "<u4", padded, strides=(1,))[self.starts]
+        by_word = {
+            int.from_bytes(tag.encode() + mark.encode(), "little"): tag
+            for tag in tags
+            for mark in (self.delimiters.element, self.delimiters.terminator)
+        }
+        short = 1 << 24
+        cut_words = words & (short - 1)
+        is_one = np.zeros(len(words), np.bool_)
+        for word in by_word:
+            is_one |= (words if word >= short else cut_words) == word
+        found = np.flatnonzero(is_one)
+        return [
+            (at, by_word.get(word) or by_word[word & (short - 1)])
+            for at, word in zip(found.tolist(), words[found].tolist(), strict=True)
+        ]
+
+    def tag(self, at: int) -> str:
+        return self._text(int(self.starts[at]), int(self._marks[self._first[at]]))
+
+    def elements(self, at: int) -> Elements:
+        """The elements of one segment."""
+        first = int(self._first[at])
+        marks = self._marks[first : first + int(self.counts[at]) + 1].tolist()
+        if len(self._releases) == 0:
+            data = self.text[marks[0] + 1 : marks[-1]]
+            if data.count(self.delimiters.element.encode()) == len(marks) - 2:
+                text = data.decode(self._encoding, "replace")
+                return tuple(text.split(self.delimiters.element))
+        return tuple(self._text(mark + 1, end) for mark, end in pairwise(marks))
+
+    def _text(self, start: int, end: int) -> str:
+        text = self.text[start:end].decode(self._encoding, "replace")
+        release = self.delimiters.release
+        if release and release in text:
+            return re.sub(f"{re.escape(release)}(.)", r"\1", text, flags=re.DOTALL)
+        return text
+
+    def holds(self, number: int, rows: Places) -> bool:
+        """Whether the element with a number is not empty in any of some segments."""
+        places = self._first[rows[self.counts[rows] >= number]] + number
+        return bool((self._marks[places] - self._marks[places - 1] > 1).any())
+
+    def tags(self, rows: Places) -> pa.StringArray:
+        """The tags of some segments."""
+        tags = self._pieces.take(pa.array(self._first[rows]))
+        return pc.ascii_ltrim(tags, BLANKS.decode())
+
+    def column(self, number: int, rows: Places) -> pa.StringArray:
+        """The element with a number of some segments, null where it is empty or not there."""
+        has_it = self.counts[rows] >= number
+        places = self._first[rows] + number
+        places[~has_it] = 0
+        has_it &= self._lengths[places] > 0
+        return _take(self._pieces, places, self._lengths, has_it)
+
+    @cached_property
+    def _lengths(self) -> Places:
+        offsets = np.frombuffer(self._pieces.buffers()[1], np.int32, len(self._marks) + 1)
+        return np.diff(offsets)
+
+    @cached_property
+    def _pieces(self) -> pa.StringArray:
+        """What stands between delimiters, tags included."""
+        marks = self._marks
+        offsets = np.zeros(len(marks) + 1, np.int64)
+        offsets[1:] = marks - np.arange(len(marks))
+        is_kept = np.ones(self.end, np.bool_)
+        is_kept[marks] = False
+        if len(self._releases):
+            offsets[1:] -= np.searchsorted(self._releases, marks)
+            is_kept[self._releases] = False
+        data = np.frombuffer(self.text, np.uint8, self.end)[is_kept]
+        if not is_utf8(self._encoding) and not data.tobytes().isascii():
+            data, offsets = _recode(data, offsets, self._encoding)
+        return pa.StringArray.from_buffers(
+            len(marks), pa.py_buffer(offsets.astype(np.int32)), pa.py_buffer(data)
         )
 
 
-def refuse_delimiter(text: str, character: str, column: str, record: int) -> WriteError:
-    """The refusal of a value that would be taken apart where it has a delimiter."""
-    return WriteError(
-        f"'{column}' is '{shown(text)}', and '{printable(character)}' is a delimiter of the file",
-        record=record,
-        code="E063",
-        help="replace the character in a transform, or choose delimiters that the data does not "
-        "have",
+def keeps_positions(encoding: str) -> bool:
+    """Whether segments can be found in the bytes of a file, without decoding them."""
+    return is_utf8(encoding) or is_one_byte(encoding)
+
+
+def cut(
+    text: bytes, offset: int, delimiters: Delimiters, encoding: str, kept: Sequence[slice] = ()
+) -> Segments:
+    """The whole segments of a text; parts that are kept have no delimiters."""
+    codes = np.frombuffer(text, np.uint8)
+    is_mark = codes == ord(delimiters.element)
+    is_mark |= codes == ord(delimiters.terminator)
+    releases = _find_releases(text, codes, delimiters.release)
+    is_mark[releases[: np.searchsorted(releases, len(text) - 1)] + 1] = False
+    for part in kept:
+        is_mark[part] = False
+    return Segments(text, offset, delimiters, encoding, np.flatnonzero(is_mark), releases)
+
+
+def _find_releases(text: bytes, codes: npt.NDArray[np.uint8], release: str) -> Places:
+    """The release characters that are not released themselves."""
+    if not release or release.encode() not in text:
+        return _NOTHING
+    places = np.flatnonzero(codes == ord(release))
+    numbers = np.arange(len(places))
+    first_in_row = np.diff(places, prepend=-2) > 1
+    before_in_row = numbers - np.maximum.accumulate(np.where(first_in_row, numbers, 0))
+    releases: Places = places[before_in_row % 2 == 0]
+    return releases
+
+
+def _skip_blanks(
+    text: bytes, codes: npt.NDArray[np.uint8], starts: Places, delimiters: Delimiters
+) -> Places:
+    """Where segments begin, behind the blanks that may stand before each."""
+    blanks = bytes(set(BLANKS) - {ord(delimiters.element), ord(delimiters.terminator)})
+    is_blank = np.zeros(256, np.bool_)
+    is_blank[list(blanks)] = True
+    begun = is_blank[codes[starts]]
+    if not begun.any():
+        return starts
+    starts = starts.copy()
+    left = np.flatnonzero(begun)
+    for _ in range(_FEW_BLANKS):
+        starts[left] += 1
+        left = left[is_blank[codes[starts[left]]]]
+        if not len(left):
+            return starts
+    behind = re.compile(b"[" + re.escape(blanks) + b"]*")
+    for at in left.tolist():
+        found = behind.match(text, int(starts[at]))
+        starts[at] = found.end() if found else starts[at]
+    return starts
+
+
+def _take(pieces: pa.StringArray, places: Places, lengths: Places, has_it: Mask) -> pa.StringArray:
+    """The pieces at some places, null where there is nothing."""
+    chosen = places[has_it]
+    taken = pieces.take(pa.array(chosen))
+    if len(chosen) == len(places):
+        return taken
+    ends = np.zeros(len(places) + 1, np.int32)
+    ends[1:][has_it] = lengths[chosen]
+    return pa.StringArray.from_buffers(
+        len(places),
+        pa.py_buffer(np.cumsum(ends, dtype=np.int32)),
+        taken.buffers()[2] or pa.py_buffer(b""),
+        pa.py_buffer(np.packbits(has_it, bitorder="little")),
     )
 
 
-def _count_filled(columns: dict[int, pa.StringArray]) -> Offsets:
-    """How many parts each segment has, the tag among them."""
-    counts = np.ones(len(columns[0]), np.int64)
-    for number, texts in columns.items():
-        if number:
-            counts[_is_filled(texts)] = number + 1
-    return counts
-
-
-def _is_filled(texts: pa.StringArray) -> npt.NDArray[np.bool_]:
-    _, offsets, _ = texts.buffers()
-    bounds = np.frombuffer(offsets, np.int32)[texts.offset : texts.offset + len(texts) + 1]
-    filled = bounds[1:] > bounds[:-1]
-    return filled & np.asarray(texts.is_valid()) if texts.null_count else filled
-
-
-def _lay_out(columns: dict[int, pa.StringArray], counts: Offsets, bounds: Offsets) -> pa.Array:
-    """The parts of all segments, record by record."""
-    records = len(counts)
-    blank = len(columns) * records
-    begin_of = np.full(max(columns) + 1, -1, np.int64)
-    begin_of[list(columns)] = np.arange(len(columns)) * records
-    record = np.repeat(np.arange(records), counts)
-    begin = begin_of[np.arange(len(record)) - np.repeat(bounds[:-1], counts)]
-    texts = pa.concat_arrays([*columns.values(), pa.array([""], pa.string())])
-    cells = texts.take(pa.array(np.where(begin < 0, blank, begin + record)))
-    return pc.fill_null(cells, "") if cells.null_count else cells
-
-
-def _make_fit(cells: pa.StringArray, bounds: Offsets, syntax: Syntax) -> pa.StringArray:
-    """Release characters that would be taken for delimiters, or refuse them."""
-    data = join_bytes(cells)
-    found = [character for character in syntax.special if character.encode() in data]
-    if not found:
-        return cells
-    where = pc.match_substring_regex(cells, f"[{''.join(map(re.escape, found))}]")
-    if not syntax.can_release:
-        raise _find_refused(cells, where, bounds, syntax)
-
-    def release(texts: pa.StringArray) -> pa.StringArray:
-        for character in found:
-            texts = pc.replace_substring(texts, character, syntax.delimiters.release + character)
-        return texts
-
-    return replace_where(cells, where, release)
-
-
-def _find_refused(
-    cells: pa.StringArray, where: pa.BooleanArray, bounds: Offsets, syntax: Syntax
-) -> WriteError:
-    cell = pc.index(where, True).as_py()
-    record = int(np.searchsorted(bounds, cell, side="right")) - 1
-    text = cells[cell].as_py()
-    character = syntax.find_special(text)
-    assert character
-    return refuse_delimiter(text, character, element_name(cell - int(bounds[record])), record + 1)
+def _recode(
+    data: npt.NDArray[np.uint8], offsets: Places, encoding: str
+) -> tuple[npt.NDArray[np.uint8], Places]:
+    """Pieces of text in an encoding of one byte per character, as UTF-8."""
+    sizes = np.array(
+        [len(character.encode()) for character in bytes(range(256)).decode(encoding, "replace")]
+    )
+    ends = np.append(0, np.cumsum(sizes[data]))
+    text = data.tobytes().decode(encoding, "replace").encode()
+    return np.frombuffer(text, np.uint8), ends[offsets]

@@ -5,11 +5,12 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, cast
 
 from clinker.formats.common.writing import WriteSpec
-from clinker.formats.interchange.grammar import Grammar
 from clinker.formats.interchange.header import Delimiters, Header
+from clinker.formats.interchange.joining import refuse_delimiter
 from clinker.formats.interchange.rendering import SegmentRenderer
-from clinker.formats.interchange.segments import refuse_delimiter
 from clinker.formats.interchange.syntax import Syntax
+from clinker.formats.interchange.wording import Wording
+from clinker.formats.x12.grammar import GRAMMAR
 from clinker.frozen import frozen
 
 if TYPE_CHECKING:
@@ -17,21 +18,15 @@ if TYPE_CHECKING:
     from clinker.config.layout import Layout
     from clinker.config.nodes.output import OutputConfig
 
-GRAMMAR = Grammar(
+WORDING = Wording(
     format="x12",
-    message="transaction set",
-    opening="ST",
-    trailer="SE",
-    services=frozenset(("ISA", "GS", "ST", "SE", "GE", "IEA")),
-    reference="set_ref",
-    type="set_type",
-    opened_with=("set_type", "set_ref"),
+    grammar=GRAMMAR,
     keeps_further=True,
     type_option="set_type",
     counted="{:04}",
 )
 
-_ISA13, _ISA16 = 12, 15
+_ISA16 = 15
 _GS06 = 5
 _GROUP_NUMBER = "1"
 """There is one functional group."""
@@ -72,7 +67,7 @@ class X12Renderer(SegmentRenderer):
     def __init__(self, spec: WriteSpec, dialect: X12WriteDialect) -> None:
         super().__init__(
             spec,
-            GRAMMAR,
+            WORDING,
             X12Envelope(dialect.group_header),
             header=dialect.header,
             message_type=dialect.set_type,
@@ -105,4 +100,4 @@ class X12Envelope:
 
 
 def _trailer(header: Header, syntax: Syntax, groups: int) -> bytes:
-    return syntax.write("IEA", [str(groups), header.elements[_ISA13]])
+    return syntax.write("IEA", [str(groups), GRAMMAR.levels[0].find_reference(header.elements)])

@@ -66,9 +66,8 @@ def _check_header(output: PlannedOutput, nodes: Mapping[str, Planned]) -> Iterat
     section = config.header_section
     assert section is not None
     sources = list(_record_sources(output, nodes))
-    headers = {
-        source.name: _list_headers(source, config.format.header_segment) for source in sources
-    }
+    segment = config.format.header_segment
+    headers = {source.name: _list_headers(source, segment) for source in sources}
     known = sorted({name for names in headers.values() for name in names})
     if not sources:
         message = "records behind an aggregate come from no interchange, so they have no header"

@@ -7,7 +7,7 @@ from typing import NamedTuple
 import orjson
 
 
-class Opening(NamedTuple):
+class Start(NamedTuple):
     """What a record says that begins a message, or goes on with one that others have begun."""
 
     is_explicit: bool
@@ -27,6 +27,6 @@ class Opening(NamedTuple):
         return orjson.dumps(tuple(self)).decode()
 
     @staticmethod
-    def from_text(text: str) -> Opening:
+    def from_text(text: str) -> Start:
         is_explicit, group, reference, type_, further, header = orjson.loads(text)
-        return Opening(is_explicit, group, reference, type_, tuple(further), header)
+        return Start(is_explicit, group, reference, type_, tuple(further), header)
