@@ -86,7 +86,7 @@ def _no_place(name: str, record: int, wording: Wording) -> WriteError:
         f"an {wording.format} file has no place for the column '{printable(name)}'",
         record=record,
         code="E062",
-        help=f"its columns are {', '.join(wording.columns)} and e01, e02, …: exclude others, or give "
+        help=f"its columns are {', '.join(wording.columns)}, e01, e02 …: exclude others, or give "
         "them such a name with 'mapping'",
     )
 
