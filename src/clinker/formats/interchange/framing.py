@@ -66,8 +66,11 @@ class _Interchange:
         self.records = 0
         self._framing = framing
         self._warn = warn
-        self._header = framing.header
+        self._header: Header | None = None
         self._header_text: str | None = None
+        self._syntax: Syntax
+        if framing.header:
+            self._take_header(framing.header)
         self._has_others = False
         self._messages = 0
         self._reference = ""
@@ -96,15 +99,16 @@ class _Interchange:
         Without records nobody knows a header that is taken from documents: there is nothing.
         """
         envelope = self._framing.envelope
-        if self._messages:
-            header, syntax = self._known_header
-            return self._close_message() + envelope.close(header, syntax, self._messages)
-        return envelope.write_empty(*self._known_header) if self._header else b""
+        if self._header is None:
+            return b""
+        if not self._messages:
+            return envelope.write_empty(self._header, self._syntax)
+        end = envelope.close(self._header, self._syntax, self._messages)
+        return self._close_message() + end
 
-    @property
-    def _known_header(self) -> tuple[Header, Syntax]:
-        assert self._header
-        return self._header, Syntax(self._header.delimiters, self._framing.newline)
+    def _take_header(self, header: Header) -> None:
+        self._header = header
+        self._syntax = Syntax(header.delimiters, self._framing.newline)
 
     def _look_at(self, text: str | None, record: int) -> None:
         """Take the header that a record was read with, if it is the first."""
@@ -112,7 +116,8 @@ class _Interchange:
             return
         header = Header.from_text(text)
         if self._header is None:
-            self._header, self._header_text = header, text
+            self._take_header(header)
+            self._header_text = text
         elif header.delimiters != self._header.delimiters:
             raise differing_delimiters(record)
         elif not self._has_others:
@@ -126,11 +131,12 @@ class _Interchange:
         if self._messages:
             before = self._close_message()
         else:
-            before = self._framing.envelope.open(*self._known_header)
+            assert self._header
+            before = self._framing.envelope.open(self._header, self._syntax)
         return before + self._open_message(start, record)
 
     def _open_message(self, start: Start, record: int) -> bytes:
-        wording, (_, syntax) = self._framing.wording, self._known_header
+        wording, syntax = self._framing.wording, self._syntax
         self._messages += 1
         self._segments = 0
         self._reference = start.reference or wording.counted.format(self._messages)
@@ -158,10 +164,9 @@ class _Interchange:
         return syntax.write_trimmed(wording.opening, list(elements.values()))
 
     def _close_message(self) -> bytes:
-        _, syntax = self._known_header
         # The segments that open and close a message count.
         elements = [str(self._segments + 2), self._reference]
-        return syntax.write(self._framing.wording.trailer, elements)
+        return self._syntax.write(self._framing.wording.trailer, elements)
 
 
 def _list_starts(piece: Piece) -> Iterator[tuple[int, Start]]:
