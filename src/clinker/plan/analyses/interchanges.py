@@ -34,7 +34,7 @@ def _check_columns(output: PlannedOutput) -> Iterator[Diagnostic]:
                 "E062",
                 f"an {config.type} file has no place for the column '{name}'",
                 _place_of(output, name),
-                help=did_you_mean(name, (*own, *_canonical(name)))
+                help=_suggest(name, own)
                 or f"its columns are {', '.join(own)} and e01, e02, …: exclude others, or give "
                 "them such a name with 'mapping'",
             )
@@ -54,10 +54,11 @@ def _place_of(output: PlannedOutput, name: str) -> Location:
     return config.key_at("mapping", name) if name in config.mapping else config.at("type")
 
 
-def _canonical(name: str) -> Iterator[str]:
-    """What a name such as `e1` or `E01` should be."""
+def _suggest(name: str, own: Iterable[str]) -> str | None:
+    """What a name such as `e1` or `E01`, or a slip of the pen, should be."""
     if numbered := re.fullmatch(r"[eE]0*([1-9][0-9]{0,3})", name):
-        yield f"e{int(numbered[1]):02}"
+        return f"did you mean 'e{int(numbered[1]):02}'?"
+    return did_you_mean(name, own)
 
 
 def _check_header(output: PlannedOutput, nodes: Mapping[str, Planned]) -> Iterator[Diagnostic]:
@@ -78,9 +79,7 @@ def _check_header(output: PlannedOutput, nodes: Mapping[str, Planned]) -> Iterat
             f'declare it in the envelope of the source: {{ extract: {{ segment: "{segment}" }} }}'
         )
     elif without := [name for name, names in headers.items() if section not in names]:
-        message = (
-            f"records of source '{without[0]}' have no header '{section}' that could be written"
-        )
+        message = f"records of source '{without[0]}' have no header '{section}' to write again"
         help = "give the header with 'interchange', or write them to an output of their own"
     else:
         return
