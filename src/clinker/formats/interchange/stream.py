@@ -96,7 +96,7 @@ class SegmentStream:
         while (opening := self._grammar.find_opening(text, self._path)) is None:
             longer = self._text.peek(2 * len(text))
             if len(longer) == len(text):
-                raise FormatError(f"the file ends within {shown_text(text)}", self._path)
+                raise FormatError(f"the file ends within '{shown_text(text)}'", self._path)
             text = longer
         self._use(opening.delimiters)
         self._text.drop(opening.skipped)
