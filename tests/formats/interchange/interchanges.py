@@ -31,7 +31,7 @@ def interchange_spec(
     message = ("set_ref", "set_type") if format == "x12" else ("msg_ref", "msg_type")
     declared = declared or dict.fromkeys(("seg_id", *message, *ELEMENTS), "string")
     dialect = InterchangeDialect(max_elements=max_elements, encoding=encoding)
-    sections = ()
+    sections: tuple[Section, ...] = ()
     if fields is not None:
         typed = tuple(Column(name, SCHEMA_TYPES[type_]) for name, type_ in fields.items())
         sections = (Section(section, "ISA" if format == "x12" else "UNB", typed),)

@@ -15,7 +15,6 @@ from tests.formats.interchange.interchanges import ELEMENTS, interchange_spec
 from tests.formats.reading import read
 
 Segment = tuple[str, tuple[str, ...]]
-_LONE = {"Cs"}
 _BREAKS = ("", "\n", "\r\n", " \n\n\t")
 
 
@@ -78,7 +77,7 @@ class Interchange:
             own = ("850", f"{at:04}") if opening == "ST" else (f"{at:04}", "850")
             for tag, elements in ((opening, own), *segments):
                 texts = dict(zip(ELEMENTS, elements, strict=False))
-                row = {"tag": tag, "ref": f"{at:04}", "type": "850"}
+                row: dict[str, str | None] = {"tag": tag, "ref": f"{at:04}", "type": "850"}
                 found.append(row | {name: texts.get(name) or None for name in ELEMENTS})
         return found
 
@@ -94,7 +93,7 @@ def interchanges(draw: st.DrawFn, *, releases: bool) -> Interchange:
     anything = st.text(
         st.one_of(
             st.sampled_from([*characters, *":ab1 \r\tü€𝄞"]),
-            st.characters(exclude_categories=list(_LONE), exclude_characters="\0"),
+            st.characters(exclude_categories=["Cs"], exclude_characters="\0"),
         ).filter(lambda c: c not in taken),
         max_size=6,
     )

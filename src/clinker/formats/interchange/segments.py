@@ -110,7 +110,7 @@ class Segments:
 
     @cached_property
     def _cut_words(self) -> npt.NDArray[np.uint32]:
-        return self._words & ((1 << 24) - 1)
+        return self._words & np.uint32((1 << 24) - 1)
 
     def tag(self, at: int) -> str:
         return self._text(int(self.starts[at]), int(self._marks[self._first[at]]))
