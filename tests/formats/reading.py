@@ -11,6 +11,7 @@ from clinker.cxl.run.tagged import decode
 from clinker.cxl.types import SCHEMA_TYPES, Type
 from clinker.formats import FORMATS
 from clinker.formats.csv.dialect import CsvDialect
+from clinker.formats.interchange.dialect import InterchangeDialect
 from clinker.formats.json.dialect import JsonDialect
 from clinker.formats.reading import (
     ArrayPath,
@@ -23,7 +24,11 @@ from clinker.formats.reading import (
     take_inventory,
 )
 
-_FORMATS = {CsvDialect: FORMATS["csv"], JsonDialect: FORMATS["json"]}
+_FORMATS = {
+    CsvDialect: FORMATS["csv"],
+    JsonDialect: FORMATS["json"],
+    InterchangeDialect: FORMATS["x12"],
+}
 Record = dict[str, Any]
 WHOLE = 1 << 30
 
@@ -36,7 +41,7 @@ def columns(declared: Mapping[str, str | Type], required: Sequence[str] = ()) ->
 
 
 def spec_of(
-    dialect: CsvDialect | JsonDialect,
+    dialect: CsvDialect | JsonDialect | InterchangeDialect,
     declared: Mapping[str, str | Type],
     *,
     needed: Sequence[str] | None = None,

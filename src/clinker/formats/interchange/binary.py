@@ -32,7 +32,6 @@ class BinarySearch:
         self._path = path
         self._terminator = delimiters.terminator.encode()
         element = delimiters.element.encode()
-        self._beginnings = [tag + element for tag in tags]
         either = element + self._terminator
         others = b"[^" + re.escape(either) + b"]*"
         blanks = re.escape(bytes(set(BLANKS) - set(either)))
@@ -53,8 +52,6 @@ class BinarySearch:
         """What a text holds that begins with a segment; FormatError if a length is none."""
         parts: list[slice] = []
         at = 0
-        if not any(beginning in text for beginning in self._beginnings):
-            return Binary()
         while found := self._tag.search(text, at):
             length = self._length[found[1]].match(text, found.end())
             if not length:

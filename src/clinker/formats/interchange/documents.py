@@ -24,6 +24,7 @@ class Documents:
 
     def __init__(self, spec: ReadSpec, grammar: Grammar, path: str) -> None:
         self._spec = spec
+        self._grammar = grammar
         self._path = path
         self._depths = {
             level.section: depth for depth, level in enumerate(grammar.levels) if level.section
@@ -34,10 +35,15 @@ class Documents:
         )
         self._converted: dict[tuple[Elements, ...], dict[str, Any]] = {}
 
+    @property
+    def tags(self) -> frozenset[str]:
+        """The segments behind which all is known that declared fields tell."""
+        levels = self._grammar.levels[: self._most_levels]
+        return frozenset(level.opening for level in levels[-1:])
+
     def check(self, context: Context) -> None:
         """FormatError if a declared field does not fit its type."""
-        if len(context.opened) >= self._most_levels:
-            self._declared(context)
+        self._declared(context)
 
     def columns(self, contexts: Sequence[Context], which: Places) -> dict[str, pa.Array]:
         """The wanted columns of records, each of which stands in one of the contexts."""

@@ -92,7 +92,8 @@ class _Records:
         common = (self.grammar.reference_column, self.grammar.type_column)
         if name not in common:
             return None
-        texts = [self._message(context)[common.index(name)] for context in self.contexts]
+        at = common.index(name)
+        texts = [self._message(context)[at] for context in self.contexts]
         return pa.array(texts, pa.string()).take(pa.array(self.which))
 
     def origins(self, chosen: Sequence[int]) -> pa.StringArray:

@@ -85,15 +85,14 @@ class Segments:
 
     def find_tags(self, tags: Sequence[str]) -> list[tuple[int, str]]:
         """The segments that have one of these tags of two or three letters, in their order."""
-        padded = self.text + b"\0" * _WORD_BYTES
-        words = np.ndarray((len(self.text),), "<u4", padded, strides=(1,))[self.starts]
+        words = self._words
         by_word = {
             int.from_bytes(tag.encode() + mark.encode(), "little"): tag
             for tag in tags
             for mark in (self.delimiters.element, self.delimiters.terminator)
         }
         short = 1 << 24
-        cut_words = words & (short - 1)
+        cut_words = self._cut_words
         is_one = np.zeros(len(words), np.bool_)
         for word in by_word:
             is_one |= (words if word >= short else cut_words) == word
@@ -102,6 +101,16 @@ class Segments:
             (at, by_word.get(word) or by_word[word & (short - 1)])
             for at, word in zip(found.tolist(), words[found].tolist(), strict=True)
         ]
+
+    @cached_property
+    def _words(self) -> npt.NDArray[np.uint32]:
+        """The first bytes of every segment."""
+        padded = self.text + b"\0" * _WORD_BYTES
+        return np.ndarray((len(self.text),), "<u4", padded, strides=(1,))[self.starts]
+
+    @cached_property
+    def _cut_words(self) -> npt.NDArray[np.uint32]:
+        return self._words & np.uint32((1 << 24) - 1)
 
     def tag(self, at: int) -> str:
         return self._text(int(self.starts[at]), int(self._marks[self._first[at]]))

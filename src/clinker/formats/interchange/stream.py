@@ -60,6 +60,7 @@ class SegmentStream:
         delimiters: Delimiters | None = None,
     ) -> None:
         self._grammar = grammar
+        self._binary_tags = [tag.decode() for tag in grammar.binary]
         self._path = path
         self._encoding = text_encoding(encoding)
         self._text = _Buffer(blocks, offset)
@@ -95,7 +96,7 @@ class SegmentStream:
         while (opening := self._grammar.find_opening(text, self._path)) is None:
             longer = self._text.peek(2 * len(text))
             if len(longer) == len(text):
-                raise FormatError(f"the file ends within {shown_text(text)}", self._path)
+                raise FormatError(f"the file ends within '{shown_text(text)}'", self._path)
             text = longer
         self._use(opening.delimiters)
         self._text.drop(opening.skipped)
@@ -146,14 +147,17 @@ class SegmentStream:
         terminator = delimiters.terminator.encode()
         if is_last:
             text += terminator
-        binary = self._binary.find(text) if self._binary else Binary()
+        segments = cut(text, self._text.offset, delimiters, self._encoding)
+        binary = Binary()
+        if self._binary and segments.find_tags(self._binary_tags):
+            binary = self._binary.find(text)
+            segments = cut(
+                text[: binary.end], self._text.offset, delimiters, self._encoding, binary.parts
+            )
         if is_last and binary.end is not None:
             raise FormatError(
                 f"the file ends within the data of '{shown_text(text[binary.end :])}'", self._path
             )
-        segments = cut(
-            text[: binary.end], self._text.offset, delimiters, self._encoding, binary.parts
-        )
         if is_last and segments.end < len(text):  # what was put there is released
             text += terminator
             segments = cut(text, self._text.offset, delimiters, self._encoding, binary.parts)

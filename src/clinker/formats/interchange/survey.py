@@ -121,6 +121,7 @@ class _Surveyor:
         """Where a cut is due."""
         self._envelope = Envelope(grammar, file.path)
         self._documents = Documents(spec, grammar, file.path)
+        self._described = self._documents.tags
         self._max_elements = dialect.max_elements
         self._unseen = _list_undeclared(spec, dialect)
         self._held: set[int] = set()
@@ -184,7 +185,8 @@ class _Surveyor:
                 next_cut = next(cuts)
             if tag:
                 envelope.pass_tag(segments, at, tag)
-                self._documents.check(envelope.context(segments.delimiters))
+                if tag in self._described:
+                    self._documents.check(envelope.context(segments.delimiters))
             begin = at + 1
         envelope.pass_run(segments)
 
