@@ -40,13 +40,13 @@ Segment = tuple[str | None, ...]
 
 
 def x12(**options: Any) -> X12WriteDialect:
-    return X12WriteDialect(
-        **{"header": ISA, "group_header": GS, "segment_newline": False} | options
-    )
+    usual: dict[str, Any] = {"header": ISA, "group_header": GS, "segment_newline": False}
+    return X12WriteDialect(**usual | options)
 
 
 def edifact(**options: Any) -> EdifactWriteDialect:
-    return EdifactWriteDialect(**{"header": UNB, "segment_newline": False} | options)
+    usual: dict[str, Any] = {"header": UNB, "segment_newline": False}
+    return EdifactWriteDialect(**usual | options)
 
 
 def segment_spec(
@@ -105,6 +105,6 @@ def write(
             for each in batches
         ]
     file = io.BytesIO()
-    warn = [].append if warnings is None else warnings.append
-    assert write_document(file, form, rendered, warn) == len(segments)
+    heard: list[str] = [] if warnings is None else warnings
+    assert write_document(file, form, rendered, heard.append) == len(segments)
     return file.getvalue().decode()

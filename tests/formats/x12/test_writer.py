@@ -10,7 +10,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from clinker.cxl.types import ANY, INT, STRING, array_of
+from clinker.cxl.types import ANY, INT, STRING, Type, array_of
+from clinker.cxl.values import Value
 from clinker.formats.common.rendering import render_all
 from clinker.formats.common.writing import OutputColumn, Widened, WriteError
 from clinker.formats.interchange.header import Delimiters, Header
@@ -24,7 +25,7 @@ from tests.formats.interchange.writing import (
     write,
     x12,
 )
-from tests.formats.records import batch
+from tests.formats.records import Columns, batch
 
 HEAD = (
     "ISA*00*          *00*          *ZZ*S              *ZZ*R              "
@@ -174,7 +175,7 @@ def test_hidden_names_are_left_out() -> None:
 
 def test_undeclared_fields_have_their_places_too() -> None:
     spec = replace(segment_spec(x12(), 0), widened=Widened(renamed={"x": ("e02",)}))
-    columns = {name: (STRING, ["A", "B"]) for name in ("seg_id", "set_ref", "set_type")}
+    columns: Columns = {name: (STRING, ["A", "B"]) for name in ("seg_id", "set_ref", "set_type")}
     records = batch(columns, [{"e01": "1"}, {"x": 2.0}])
     assert renderer(spec).render(records).body.to_pybytes() == b"A*1~B**2~"
     with pytest.raises(WriteError, match="no place for the column 'y'") as refusal:
@@ -183,7 +184,11 @@ def test_undeclared_fields_have_their_places_too() -> None:
 
 
 def test_values_have_the_texts_that_cells_have() -> None:
-    columns = {"seg_id": (STRING, ["A", "B"]), "e01": (INT, [7, None]), "e02": (ANY, [2.5, True])}
+    columns: Columns = {
+        "seg_id": (STRING, ["A", "B"]),
+        "e01": (INT, [7, None]),
+        "e02": (ANY, [2.5, True]),
+    }
     spec = replace(
         segment_spec(x12(), 0),
         columns=tuple(OutputColumn(name, kind) for name, (kind, _) in columns.items()),
@@ -192,14 +197,14 @@ def test_values_have_the_texts_that_cells_have() -> None:
 
 
 @pytest.mark.parametrize(("kind", "value"), [(ANY, {"a": 1}), (ANY, [1]), (array_of(INT), [1])])
-def test_maps_and_arrays_are_refused(kind: object, value: object) -> None:
-    columns = {"seg_id": (STRING, ["A", "A"]), "e01": (kind, [None, value])}
+def test_maps_and_arrays_are_refused(kind: Type, value: Value) -> None:
+    columns: Columns = {"seg_id": (STRING, ["A", "A"]), "e01": (kind, [None, value])}
     spec = replace(
         segment_spec(x12(), 0),
-        columns=tuple(OutputColumn(name, kind) for name, (kind, _) in columns.items()),  # type: ignore[misc]
+        columns=tuple(OutputColumn(name, kind) for name, (kind, _) in columns.items()),
     )
     with pytest.raises(WriteError, match="a x12 file cannot hold 'e01'") as refusal:
-        renderer(spec).render(batch(columns))  # type: ignore[arg-type]
+        renderer(spec).render(batch(columns))
     assert (refusal.value.record, refusal.value.code) == (2, "E078")
 
 
