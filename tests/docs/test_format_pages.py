@@ -1,7 +1,7 @@
 """The pages about formats are true: their pipelines write what they say.
 
-Blocks `text file=…` are the files that the `yaml pipeline` of a page finds, and `text written=…`
-what it writes. A comment `<!-- keys: Model -->` before a table says that the table names every key
+Blocks `text file=…` are the files that every `yaml pipeline` of a page finds, and `text written=…`
+what they write. A comment `<!-- keys: Model -->` before a table says that the table names every key
 of the model.
 """
 
@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from clinker.config.formats.interchange import EdiReading
+from clinker.config.formats import format_named
 from clinker.engine.run.observer import Quiet
 from clinker.engine.run.run import run_in
 from clinker.engine.session.session import Session
@@ -21,7 +21,7 @@ from clinker.plan.options import Options
 from tests.docs.pages import DOCS, blocks_of
 
 PAGES = [DOCS / "formats" / f"{name}.md" for name in ("edifact", "x12")]
-_KEYS = re.compile(r"^<!-- keys: EdiReading -->\n\n(?P<table>(?:\|.*\n)+)", re.M)
+_KEYS = re.compile(r"^<!-- keys: (?P<model>\w+) -->\n\n(?P<table>(?:\|.*\n)+)", re.M)
 _KEY = re.compile(r"^\| `(\w+)`", re.M)
 
 
@@ -29,7 +29,8 @@ _KEY = re.compile(r"^\| `(\w+)`", re.M)
 def test_the_pipeline_writes_what_the_page_says(
     page: Path, session: Session, tmp_path: Path
 ) -> None:
-    expected = {}
+    expected: dict[str, str] = {}
+    pipelines: list[str] = []
     for block in blocks_of(page):
         if name := block.option("file"):
             path = tmp_path / name
@@ -39,17 +40,21 @@ def test_the_pipeline_writes_what_the_page_says(
             expected[name] = block.text
         else:
             assert (block.language, block.flags) == ("yaml", ("pipeline",))
-            pipeline = block.text
-    compiled = compile_pipeline(pipeline, "pipeline.yaml", Options(base_dir=tmp_path))
-    assert compiled.plan
-    assert not compiled.diagnostics
-    run_in(compiled.plan, session, Quiet())
+            pipelines.append(block.text)
+    for pipeline in pipelines:
+        text = pipeline.encode()
+        compiled = compile_pipeline(text, "pipeline.yaml", Options(base_dir=tmp_path))
+        assert compiled.plan
+        assert not compiled.diagnostics
+        run_in(compiled.plan, session, Quiet())
     assert expected
     assert {name: (tmp_path / name).read_text() for name in expected} == expected
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)
-def test_the_table_of_options_is_complete(page: Path) -> None:
-    found = _KEYS.search(page.read_text())
-    assert found
-    assert _KEY.findall(found["table"]) == list(EdiReading.model_fields)
+def test_the_tables_of_options_are_complete(page: Path) -> None:
+    format = format_named(page.stem)
+    tables = {found["model"]: found["table"] for found in _KEYS.finditer(page.read_text())}
+    assert {model: set(_KEY.findall(table)) for model, table in tables.items()} == {
+        model.__name__: set(model.model_fields) for model in (format.reading, format.writing)
+    }
