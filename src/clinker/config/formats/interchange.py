@@ -19,9 +19,7 @@ ELEMENT = r"e(0[1-9]|[1-9][0-9]{1,3})"
 
 def _delimiter(text: str) -> str:
     if len(text) != 1 or text.isalnum() or text == " ":
-        message = (
-            f"expected a single character that is no letter, digit, blank; found {found(text)}"
-        )
+        message = f"expected one character, no letter, digit or blank, found {found(text)}"
         raise invalid("E007", message)
     return text
 

@@ -6,10 +6,10 @@ from collections.abc import Iterator
 
 from pydantic import Field
 
-from clinker.config.errors import found
 from clinker.config.formats.base import FormatOptions
 from clinker.config.formats.interchange import Delimiter, EdiReading, EnvelopeWriting
 from clinker.config.names import Name
+from clinker.cxl.failure import printable
 from clinker.cxl.types import STRING
 from clinker.diagnostics import Diagnostic
 
@@ -50,7 +50,7 @@ class X12Writing(EnvelopeWriting):
         if len(component) != 1:
             yield self.problem(
                 "E019",
-                f"ISA16 is the separator of components, a single character, found '{component}'",
+                f"ISA16 is the separator of components, a single character, found '{printable(component)}'",
                 "interchange",
                 _ISA_ELEMENTS - 1,
             )
@@ -71,7 +71,7 @@ class X12Writing(EnvelopeWriting):
                     if mark in text:
                         yield self.problem(
                             "E019",
-                            f"the element holds {found(mark)}, which is a delimiter of the file",
+                            f"the element holds '{printable(mark)}', a delimiter of the file",
                             option,
                             place,
                             help="change it, or choose other delimiters",
