@@ -55,7 +55,7 @@ def test_headers_do_not_hold_delimiters() -> None:
 
 
 def test_the_separator_of_components_is_one_character() -> None:
-    message = "E019 ISA16 is the separator of components, a single character, found '::'"
+    message = "E019 ISA16 separates components: one character, found '::'"
     assert findings(last='"::"') == [message]
 
 

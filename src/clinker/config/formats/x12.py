@@ -50,7 +50,7 @@ class X12Writing(EnvelopeWriting):
         if len(component) != 1:
             yield self.problem(
                 "E019",
-                f"ISA16 is the separator of components, a single character, found '{printable(component)}'",
+                f"ISA16 separates components: one character, found '{printable(component)}'",
                 "interchange",
                 _ISA_ELEMENTS - 1,
             )
