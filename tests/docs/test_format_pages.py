@@ -1,11 +1,18 @@
-"""The pages about formats are true: their example is run, and gives the files that they show."""
+"""The pages about formats are true: their pipelines write what they say.
+
+Blocks `text file=…` are the files that every `yaml pipeline` of a page finds, and `text written=…`
+what they write. A comment `<!-- keys: Model -->` before a table says that the table names every key
+of the model.
+"""
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import pytest
 
+from clinker.config.formats import format_named
 from clinker.engine.run.observer import Quiet
 from clinker.engine.run.run import run_in
 from clinker.engine.session.session import Session
@@ -13,17 +20,41 @@ from clinker.plan.compile import compile_pipeline
 from clinker.plan.options import Options
 from tests.docs.pages import DOCS, blocks_of
 
-PAGES = [DOCS / "formats" / "fixed-width.md"]
+PAGES = [DOCS / "formats" / f"{name}.md" for name in ("edifact", "x12")]
+_KEYS = re.compile(r"^<!-- keys: (?P<model>\w+) -->\n\n(?P<table>(?:\|.*\n)+)", re.M)
+_KEY = re.compile(r"^\| `(\w+)`", re.M)
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)
-def test_the_example_gives_what_the_page_shows(
+def test_the_pipeline_writes_what_the_page_says(
     page: Path, session: Session, tmp_path: Path
 ) -> None:
-    (pipeline,) = (b.text for b in blocks_of(page) if b.flags == ("pipeline",))
-    given, shown = (b for b in blocks_of(page) if b.option("file"))
-    (tmp_path / str(given.option("file"))).write_text(given.text)
-    compiled = compile_pipeline(pipeline.encode(), "pipeline.yaml", Options(tmp_path))
-    assert compiled.plan and not compiled.diagnostics
-    assert run_in(compiled.plan, session, Quiet()).exit_code == 0
-    assert (tmp_path / str(shown.option("file"))).read_text() == shown.text
+    expected: dict[str, str] = {}
+    pipelines: list[str] = []
+    for block in blocks_of(page):
+        if name := block.option("file"):
+            path = tmp_path / name
+            path.parent.mkdir(exist_ok=True)
+            path.write_text(block.text)
+        elif name := block.option("written"):
+            expected[name] = block.text
+        else:
+            assert (block.language, block.flags) == ("yaml", ("pipeline",))
+            pipelines.append(block.text)
+    for pipeline in pipelines:
+        text = pipeline.encode()
+        compiled = compile_pipeline(text, "pipeline.yaml", Options(base_dir=tmp_path))
+        assert compiled.plan
+        assert not compiled.diagnostics
+        run_in(compiled.plan, session, Quiet())
+    assert expected
+    assert {name: (tmp_path / name).read_text() for name in expected} == expected
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)
+def test_the_tables_of_options_are_complete(page: Path) -> None:
+    format = format_named(page.stem)
+    tables = {found["model"]: found["table"] for found in _KEYS.finditer(page.read_text())}
+    assert {model: set(_KEY.findall(table)) for model, table in tables.items()} == {
+        model.__name__: set(model.model_fields) for model in (format.reading, format.writing)
+    }

@@ -12,6 +12,7 @@ from clinker.cxl.types import SCHEMA_TYPES, Type
 from clinker.formats import FORMATS
 from clinker.formats.csv.dialect import CsvDialect
 from clinker.formats.fixed_width.dialect import FixedWidthDialect
+from clinker.formats.interchange.dialect import InterchangeDialect
 from clinker.formats.json.dialect import JsonDialect
 from clinker.formats.reading import (
     ArrayPath,
@@ -27,6 +28,7 @@ from clinker.formats.reading import (
 _FORMATS = {
     CsvDialect: FORMATS["csv"],
     FixedWidthDialect: FORMATS["fixed_width"],
+    InterchangeDialect: FORMATS["x12"],
     JsonDialect: FORMATS["json"],
 }
 Record = dict[str, Any]
@@ -41,7 +43,7 @@ def columns(declared: Mapping[str, str | Type], required: Sequence[str] = ()) ->
 
 
 def spec_of(
-    dialect: CsvDialect | FixedWidthDialect | JsonDialect,
+    dialect: CsvDialect | FixedWidthDialect | InterchangeDialect | JsonDialect,
     declared: Mapping[str, str | Type],
     *,
     needed: Sequence[str] | None = None,

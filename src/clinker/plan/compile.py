@@ -12,6 +12,7 @@ from clinker.diagnostics import Diagnostic, in_reading_order
 from clinker.frozen import frozen
 from clinker.plan.analyses.correlation import Correlation, plan_correlation
 from clinker.plan.analyses.documents import plan_documents
+from clinker.plan.analyses.interchanges import check_interchanges
 from clinker.plan.analyses.joins import Join, plan_joins
 from clinker.plan.analyses.ordering import Orders, plan_order
 from clinker.plan.analyses.ports import check_ports
@@ -119,6 +120,7 @@ def compile_pipeline(content: bytes, name: str, options: Options) -> Compiled:
     findings += bound.diagnostics
     findings += check_ports(graph, bound.nodes)
     findings += check_variable_flow(graph, bound.nodes, registry)
+    findings += check_interchanges(bound.nodes)
 
     correlation = keep(plan_correlation(graph, bound.nodes, pipeline.error_handling))
     orders = keep(plan_order(bound.nodes, correlation))

@@ -39,6 +39,11 @@ class FormatOptions:
     """What an output that is split is reported as, if a document must stay one file."""
     holds_maps: bool = False
     """Whether an output may have a column of maps."""
+    holds_arrays: bool = True
+    """Whether an output may have a column of arrays."""
+    segment_columns: tuple[str, ...] = ()
+    """Where records are segments, the only columns an output may have besides e01, e02 and so on;
+    the first one must be there."""
 
     @property
     def title(self) -> str:

@@ -22,4 +22,6 @@ FORMAT = FormatOptions(
     extract_rule="segment",
     header_segment="UNB",
     code_of_split="E323",
+    holds_arrays=False,
+    segment_columns=("seg_id", "msg_ref", "msg_type"),
 )

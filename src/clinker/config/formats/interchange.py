@@ -3,16 +3,33 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import Annotated, TypeAlias
 
-from pydantic import Field
+from pydantic import AfterValidator, Field
 
+from clinker.config.errors import found, invalid
+from clinker.config.formats.encoding import Encoding
 from clinker.config.model import Model
 from clinker.config.names import Name, Positive
 from clinker.diagnostics import Diagnostic
 
+ELEMENT = r"e(0[1-9]|[1-9][0-9]{1,3})"
+"""The names of columns that hold a data element."""
+
+
+def _delimiter(text: str) -> str:
+    if len(text) != 1 or text.isalnum() or text == " ":
+        message = f"expected one character, no letter, digit or blank, found {found(text)}"
+        raise invalid("E007", message)
+    return text
+
+
+Delimiter: TypeAlias = Annotated[str, AfterValidator(_delimiter)]
+
 
 class EdiReading(Model):
     max_elements: Positive = Field(default=32, description="number of eNN columns")
+    encoding: Encoding = Field(default="utf-8", description="the encoding of the files")
 
 
 class EnvelopeWriting(Model):

@@ -8,7 +8,7 @@ separator between them, and its closing.
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Iterator, Mapping, Set
+from collections.abc import Callable, Iterable, Iterator, Mapping, Set
 from contextlib import contextmanager
 from dataclasses import field
 from typing import Any, Literal, Protocol, TypeAlias
@@ -23,6 +23,7 @@ from clinker.frozen import frozen
 
 IfExists: TypeAlias = Literal["error", "overwrite", "unique_suffix"]
 Offsets: TypeAlias = npt.NDArray[np.int64]
+Warn: TypeAlias = Callable[[str], None]
 
 
 class WriteError(Exception):
@@ -207,7 +208,7 @@ class Rendered:
 class Framing(Protocol):
     """Puts groups of records into frames of their own: the messages of an interchange."""
 
-    def write_document(self, sink: Sink, pieces: Iterable[Piece]) -> int:
+    def write_document(self, sink: Sink, pieces: Iterable[Piece], warn: Warn) -> int:
         """One whole file; the number of its records."""
         ...
 

@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 
-from clinker.cxl.failure import shown
 from clinker.formats.common.read_spec import Column
+from clinker.formats.common.undeclared import list_names
 from clinker.frozen import frozen
-
-_MOST_LISTED = 10
 
 
 @frozen
@@ -102,10 +100,3 @@ class _Names:
         self._uses[name] = number + 1
         self._taken.add(f"{name}_{number}")
         return f"{name}_{number}"
-
-
-def list_names(names: Iterable[str]) -> str:
-    """Names from a file in a message, not too many of them."""
-    every = list(names)
-    more = f" and {len(every) - _MOST_LISTED} more" if len(every) > _MOST_LISTED else ""
-    return ", ".join(f"'{shown(name)}'" for name in every[:_MOST_LISTED]) + more

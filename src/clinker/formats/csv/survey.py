@@ -20,12 +20,12 @@ from clinker.formats.common.read_spec import (
 )
 from clinker.formats.common.record_sizes import RecordSizes
 from clinker.formats.common.rejecting import describe_missing
+from clinker.formats.common.undeclared import refuse_undeclared
 from clinker.formats.csv.cells import CellReader
 from clinker.formats.csv.dialect import CsvDialect
 from clinker.formats.csv.header import (
     Header,
     derive_header,
-    list_names,
     name_by_position,
     read_header,
 )
@@ -41,7 +41,7 @@ def take_inventory(
     declared = {column.name for column in spec.columns}
     if spec.undeclared == "reject":
         for file, survey in zip(files, surveys, strict=True):
-            _refuse_undeclared(file, survey.header.names, declared)
+            refuse_undeclared(file, survey.header.names, declared)
     names = dict.fromkeys(name for survey in surveys for name in survey.header.names)
     undeclared = tuple(name for name in names if name not in declared)
     return Inventory(
@@ -174,17 +174,6 @@ def _unclosed(file: InputFile, dialect: CsvDialect, ended: int) -> FormatError:
         file.path,
         "close the quote, or set another 'quote_char' in the source's options",
     )
-
-
-def _refuse_undeclared(file: InputFile, header: Sequence[str], declared: set[str]) -> None:
-    names = [name for name in header if name not in declared]
-    if names:
-        what = "column" if len(names) == 1 else "columns"
-        raise FormatError(
-            f"the schema does not declare {what} {list_names(names)}",
-            file.path,
-            "declare them, or set 'on_unmapped: {mode: drop}' or 'auto_widen'",
-        )
 
 
 def _warnings(

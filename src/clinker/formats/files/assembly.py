@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from contextlib import ExitStack
 from pathlib import Path
-from typing import Any, TypeAlias
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -19,14 +19,13 @@ from clinker.formats.common.writing import (
     Renderer,
     Sink,
     Split,
+    Warn,
     WriteError,
     WriteSpec,
 )
 from clinker.formats.files.publication import PreparedFile, Publication, Target
 from clinker.formats.files.split_names import find_split_files, split_path
 from clinker.formats.renderer import renderer
-
-Warn: TypeAlias = Callable[[str], None]
 
 
 def assemble(
@@ -35,7 +34,9 @@ def assemble(
     """Prepare the file or the files of an output; the number of its records."""
     if spec.split is None:
         with publication.prepare(target) as file:
-            file.records = write_document(file, renderer(spec), pieces)
+            file.records = write_document(
+                file, renderer(spec), pieces, lambda text: warn(f"{target.path}: {text}")
+            )
             return file.records
     with _SplitFiles(publication, target, spec, spec.split, warn) as files:
         for piece in pieces:
@@ -56,10 +57,12 @@ def existing_file(target: Target, naming: str | None) -> Path | None:
     return target.path if os.path.lexists(target.path) else None
 
 
-def write_document(sink: Sink, form: Renderer, pieces: Iterable[Piece]) -> int:
+def write_document(
+    sink: Sink, form: Renderer, pieces: Iterable[Piece], warn: Warn = lambda _: None
+) -> int:
     """One whole file; the number of its records."""
     if form.framing:
-        return form.framing.write_document(sink, pieces)
+        return form.framing.write_document(sink, pieces, warn)
     records = 0
     for piece in pieces:
         if piece.records:

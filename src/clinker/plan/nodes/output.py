@@ -69,8 +69,7 @@ def bind_output(binder: Binder, unit: Unit, node: OutputNode) -> PlannedOutput:
         have_undeclared=upstream.have_undeclared,
         columns=_bind_columns(binder, unit, node, upstream),
     )
-    if not node.config.format.holds_maps:
-        _reject_maps(binder, planned)
+    _reject_unwritable(binder, planned)
     return planned
 
 
@@ -166,16 +165,23 @@ def _require_written(
         )
 
 
-def _reject_maps(binder: Binder, planned: PlannedOutput) -> None:
+def _reject_unwritable(binder: Binder, planned: PlannedOutput) -> None:
+    """Report columns whose values a file of the format has no form for."""
     config = planned.node.config
+    names = {Kind.MAP: "a Map", Kind.ARRAY: "an Array"}
+    if config.format.holds_maps:
+        del names[Kind.MAP]
+    if config.format.holds_arrays:
+        del names[Kind.ARRAY]
     for column in (*planned.columns, *planned.metadata_columns):
-        if column.type.maybe(Kind.MAP) and column.type.only(Kind.MAP):
-            is_own = column.field in planned.row.columns
-            without = "exclude it" if is_own else "leave it out of 'include_metadata'"
-            binder.error(
-                planned.unit,
-                "E078",
-                f"a {config.type} file cannot hold '{column.field}', which is a Map",
-                config.at("type"),
-                f"{without}, emit the parts of it that are needed, or write JSON",
-            )
+        for kind, name in names.items():
+            if column.type.maybe(kind) and column.type.only(kind):
+                is_own = column.field in planned.row.columns
+                without = "exclude it" if is_own else "leave it out of 'include_metadata'"
+                binder.error(
+                    planned.unit,
+                    "E078",
+                    f"a {config.type} file cannot hold '{column.field}', which is {name}",
+                    config.at("type"),
+                    f"{without}, emit the parts of it that are needed, or write JSON",
+                )
