@@ -39,7 +39,7 @@ def test_the_pipeline_writes_what_the_page_says(
             expected[name] = block.text
         else:
             assert (block.language, block.flags) == ("yaml", ("pipeline",))
-            pipeline = block.text
+            pipeline = block.text.encode()
     compiled = compile_pipeline(pipeline, "pipeline.yaml", Options(base_dir=tmp_path))
     assert compiled.plan
     assert not compiled.diagnostics
