@@ -90,7 +90,7 @@ def _body(chance: random.Random, element: str, taken: str) -> list[str]:
 def _x12(chance: random.Random) -> str:
     text = ""
     for number in range(chance.choice([1, 1, 2, 3])):
-        element, terminator = chance.choice(["*~", "|!", "*\n", "\x1d\x1c"])
+        element, terminator = chance.choice([("*", "~"), ("|", "!"), ("*", "\n"), ("\x1d", "\x1c")])
         isa = ["ISA", "00", "", "00", "", "ZZ", "S", "ZZ", "R", "1", "2", "U", "4", str(number)]
         segments = [element.join((*isa, "0", "P", ":"))]
         groups = chance.randint(0, 2)
