@@ -10,10 +10,19 @@ from contextlib import ExitStack
 
 from clinker.engine.session import SessionSettings, open_session
 from clinker.engine.session.session import Session
-from fuzz import csv_files, fixed_width_files, json_files, literals, names, pipelines
+from fuzz import (
+    csv_files,
+    fixed_width_files,
+    interchange_files,
+    json_files,
+    literals,
+    names,
+    pipelines,
+    xml_files,
+)
 from fuzz.findings import Tally
 
-AREAS = ("csv", "json", "fixed_width", "pipelines", "names", "literals")
+AREAS = ("csv", "json", "xml", "fixed_width", "interchange", "pipelines", "names", "literals")
 _ON_SPARK = ("names", "literals")
 _MEMORY = 2 * 2**30
 
@@ -49,8 +58,12 @@ def _play(area: str, seed: int, rounds: range, tally: Tally, session: Session | 
             csv_files.play(seed, rounds, tally)
         case "json":
             json_files.play(seed, rounds, tally)
+        case "xml":
+            xml_files.play(seed, rounds, tally)
         case "fixed_width":
             fixed_width_files.play(seed, rounds, tally)
+        case "interchange":
+            interchange_files.play(seed, rounds, tally)
         case "pipelines":
             pipelines.play(seed, rounds, tally)
         case "names":

@@ -338,3 +338,13 @@ def test_a_large_set_is_cut_too(tmp_path: Path) -> None:
     assert [record["e01"] for record in records[1:]] == [str(n) for n in range(20_000)]
     assert {record["set_ref"] for record in records} == {"0001"}
     assert [record["$pos"] for record in records] == list(range(1, 20_002))
+
+
+def test_binary_data_is_not_looked_for_in_delimiters_of_another_interchange(tmp_path: Path) -> None:
+    first = interchange("", number="000000002", groups=0).replace(b"~", b"\n")
+    second = one_set("S\nBIN*5*a*b", "A*1")
+    assert [record["seg_id"] for record in read(tmp_path, SPEC, first + second)] == [
+        "ST",
+        "S\nBIN",
+        "A",
+    ]

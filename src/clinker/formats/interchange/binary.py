@@ -53,23 +53,36 @@ class BinarySearch:
         parts: list[slice] = []
         at = 0
         while found := self._tag.search(text, at):
+            begin = found.start(1)
             length = self._length[found[1]].match(text, found.end())
             if not length:
-                return Binary(tuple(parts), found.start(1), len(text) + 1)
+                return Binary(tuple(parts), begin, len(text) + 1)
             if length[2] == self._terminator:  # there is no data
                 at = length.end() - 1
                 continue
-            start, at = length.end(), length.end() + self._number(found[1], length[1])
+            try:
+                start, at = length.end(), self._find_end(text, found[1], length)
+            except FormatError:
+                # What stands before may be the end of an interchange, and this another one.
+                if found.start():
+                    return Binary(tuple(parts), begin)
+                raise
             if at >= len(text):
-                return Binary(tuple(parts), found.start(1), at + 1)
-            if text[at : at + 1] != self._terminator:
-                raise FormatError(
-                    f"a {found[1].decode()} segment says that it has {at - start} bytes of data, "
-                    "but it does not end there",
-                    self._path,
-                )
+                return Binary(tuple(parts), begin, at + 1)
             parts.append(slice(start, at))
         return Binary(tuple(parts))
+
+    def _find_end(self, text: bytes, tag: bytes, length: re.Match[bytes]) -> int:
+        """Where the data ends that the length tells."""
+        size = self._number(tag, length[1])
+        end = length.end() + size
+        if end < len(text) and text[end : end + 1] != self._terminator:
+            raise FormatError(
+                f"a {tag.decode()} segment says that it has {size} bytes of data, "
+                "but it does not end there",
+                self._path,
+            )
+        return end
 
     def _number(self, tag: bytes, digits: bytes) -> int:
         digits = digits.strip(BLANKS)

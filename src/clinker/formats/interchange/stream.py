@@ -154,11 +154,11 @@ class SegmentStream:
             segments = cut(
                 text[: binary.end], self._text.offset, delimiters, self._encoding, binary.parts
             )
-        if is_last and binary.end is not None:
-            raise FormatError(
-                f"the file ends within the data of '{shown_text(text[binary.end :])}'", self._path
-            )
-        if is_last and segments.end < len(text):  # what was put there is released
+        if not is_last:
+            return segments, binary.needed
+        if binary.end is not None and not segments.end:
+            raise FormatError(f"the file ends within the data of '{shown_text(text)}'", self._path)
+        if binary.end is None and segments.end < len(text):  # what was put there is released
             text += terminator
             segments = cut(text, self._text.offset, delimiters, self._encoding, binary.parts)
         return segments, binary.needed
