@@ -22,12 +22,12 @@ from clinker.formats.common.read_spec import (
 )
 from clinker.formats.common.record_sizes import RecordSizes
 from clinker.formats.common.rejecting import describe_missing
+from clinker.formats.common.unfolding import Unfolding
 from clinker.formats.files.local import open_file
 from clinker.formats.json.dialect import JsonDialect, JsonForm
 from clinker.formats.json.documents import ArraySurvey
 from clinker.formats.json.members import MemberGuess
 from clinker.formats.json.records import (
-    Unfolding,
     WholeRecords,
     detect_form,
     line_records,
