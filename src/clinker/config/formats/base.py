@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import field
 from typing import Literal
 
@@ -39,6 +39,8 @@ class FormatOptions:
     """What an output that is split is reported as, if a document must stay one file."""
     holds_maps: bool = False
     """Whether an output may have a column of maps."""
+    can_be_named: Callable[[str], bool] | None = None
+    """Whether an output may have a column of a name, if not every name will do."""
 
     @property
     def title(self) -> str:

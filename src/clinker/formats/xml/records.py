@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from functools import lru_cache
+from itertools import chain
 from typing import Any
 
 from lxml import etree
@@ -55,10 +56,17 @@ class ElementReader:
 
     def read(self, found: Found) -> list[list[Record]]:
         """For each of the elements, the records that it stands for."""
-        records = map(self._fields, self._elements(found))
-        if self._unfold:
-            return [list(self._unfold(record)) for record in records]
-        return [[record] for record in records]
+        inner = found.inner_numbers()
+        records = []
+        for at, element in enumerate(self._elements(found)):
+            some = [self._fields(element)]
+            if at in inner:
+                inside = list(element.iter())
+                some += [self._fields(inside[number]) for number in inner[at]]
+            if self._unfold:
+                some = list(chain.from_iterable(map(self._unfold, some)))
+            records.append(some)
+        return records
 
     def _elements(self, found: Found) -> Iterator[etree._Element]:
         text, starts, ends = found.tags.text, found.starts.tolist(), found.ends.tolist()

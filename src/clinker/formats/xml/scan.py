@@ -151,9 +151,10 @@ def _find_ends(text: bytes, codes: Codes, starts: Places, end: int) -> tuple[Pla
     ):
         return starts, closings + 1, end
     which = np.searchsorted(closings, starts)
-    if len(which) and which[-1] == len(closings):
-        end = min(end, int(starts[-1]))
-        starts, which = starts[:-1], which[:-1]
+    whole = int(np.searchsorted(which, len(closings)))
+    if whole < len(starts):
+        end = min(end, int(starts[whole]))
+        starts, which = starts[:whole], which[:whole]
     ends = closings[which] + 1
     for at in np.flatnonzero(np.diff(which, append=len(closings)) > 1).tolist():
         tag = _TAG.match(text, int(starts[at]))

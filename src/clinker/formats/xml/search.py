@@ -42,6 +42,8 @@ class Found:
     last: Places
     end: int
     """What is behind it in the text will be found again: an element that has not ended yet."""
+    inner: Places
+    """The tags of elements at the path that are inside of these."""
     opened: Sequence[bytes]
     """The tags that are open where the text begins."""
 
@@ -55,6 +57,21 @@ class Found:
     @property
     def ends(self) -> Places:
         return self.tags.ends[self.last]
+
+    def counts(self) -> Places:
+        """How many elements at the path each of them is: itself, and those inside of it."""
+        outer = np.searchsorted(self.first, self.inner) - 1
+        return 1 + np.bincount(outer, minlength=len(self)).astype(np.int64)
+
+    def inner_numbers(self) -> dict[int, list[int]]:
+        """Those inside of each that has such, by how many elements in it come before."""
+        before = np.cumsum(self.tags.steps >= 0)
+        outer = np.searchsorted(self.first, self.inner) - 1
+        numbers: Places = before[self.inner] - before[self.first[outer]]
+        inside: dict[int, list[int]] = {}
+        for at, number in zip(outer.tolist(), numbers.tolist(), strict=True):
+            inside.setdefault(at, []).append(number)
+        return inside
 
     def opened_before(self, tag: int) -> list[bytes]:
         """The tags that are open before one of these."""
@@ -98,7 +115,7 @@ class Found:
 
 
 class ElementSearch:
-    """Looks for the elements at a path that are not inside of others at that path."""
+    """Looks for the elements at a path, and for others at that path inside of them."""
 
     def __init__(
         self, path: ElementPath, *, strips: bool, opened: Sequence[bytes] = (), offset: int = 0
@@ -116,25 +133,30 @@ class ElementSearch:
         """The elements that end in the next block."""
         if self._awaited and self._awaited not in self._rest[-1][-_LONG_NAME:] + block:
             self._rest.append(block)
-            return Found(find_tags(b"", len(self._opened)), self._offset, _NONE, _NONE, 0, ())
+            return Found(
+                find_tags(b"", len(self._opened)), self._offset, _NONE, _NONE, 0, _NONE, ()
+            )
         text = b"".join([*self._rest, block]) if self._rest else block
         tags = find_tags(text, len(self._opened))
-        first, last = self._find(tags)
+        first, last, inner = self._find(tags)
         tag, place = len(tags.starts), tags.end
         self._awaited = b""
         if len(last) and last[-1] < 0:
             tag = int(first[-1])
             place = int(tags.starts[tag])
             self._awaited = _close([text[place : int(tags.ends[tag])]])[:-1]
-            first, last = first[:-1], last[:-1]
-        found = Found(tags, self._offset, first, last, place, self._opened)
+            first, last, inner = first[:-1], last[:-1], inner[inner < tag]
+        found = Found(tags, self._offset, first, last, place, inner, self._opened)
         self._opened = found.opened_before(tag)
         self._rest = [text[place:]] if place < len(text) else []
         self._offset += place
         return found
 
-    def _find(self, tags: Tags) -> tuple[Places, Places]:
-        """The first and the last tag of each element, -1 for one that goes on behind the text."""
+    def _find(self, tags: Tags) -> tuple[Places, Places, Places]:
+        """The first and the last tag of each element, and the first of those inside of others.
+
+        The last is -1 for one that goes on behind the text.
+        """
         begins = np.flatnonzero(tags.steps >= 0)
         if self._path.is_anywhere:
             begins = begins[self._are_named(tags, begins, len(self._names) - 1)]
@@ -147,13 +169,14 @@ class ElementSearch:
         else:
             level = len(self._names)
             first = self._matching(tags, begins[tags.levels[begins] == level], level)
-        last = _find_last(tags, first)
+        last, inner = _find_last(tags, first), _NONE
         if self._path.is_anywhere and len(first):
             ends = np.where(last < 0, len(tags.starts), last)
             inside = first[1:] <= np.maximum.accumulate(ends)[:-1]
             is_outermost = np.append(True, ~inside)
+            inner = first[~is_outermost]
             first, last = first[is_outermost], last[is_outermost]
-        return first, last
+        return first, last, inner
 
     def _matching(self, tags: Tags, at: Places, level: int) -> Places:
         matching: Places = at[self._match(tags, at, level, len(self._names) - 1)]

@@ -158,7 +158,7 @@ class _Counting:
 
     def rows(self, found: Found) -> Places:
         if self._reader is None:
-            return np.ones(len(found), np.int64)
+            return found.counts()
         return np.array([len(records) for records in self._reader.read(found)], np.int64)
 
 
@@ -202,6 +202,8 @@ class _Cuts:
             at = int(np.searchsorted(starts, self._target))
 
     def splits(self) -> Iterator[Split]:
+        if not self._starts:
+            return
         ends = [*(end for _, _, end in self._starts[1:]), self._end]
         counts = [*(before for _, before, _ in self._starts[1:]), self._rows]
         for (start, before, _), end, count in zip(self._starts, ends, counts, strict=True):
