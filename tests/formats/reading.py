@@ -17,13 +17,19 @@ from clinker.formats.reading import (
     Column,
     Inventory,
     ReadSpec,
+    Section,
     input_file,
     read_origins,
     read_split,
     take_inventory,
 )
+from clinker.formats.xml.dialect import XmlDialect
 
-_FORMATS = {CsvDialect: FORMATS["csv"], JsonDialect: FORMATS["json"]}
+_FORMATS = {
+    CsvDialect: FORMATS["csv"],
+    JsonDialect: FORMATS["json"],
+    XmlDialect: FORMATS["xml"],
+}
 Record = dict[str, Any]
 WHOLE = 1 << 30
 
@@ -36,7 +42,7 @@ def columns(declared: Mapping[str, str | Type], required: Sequence[str] = ()) ->
 
 
 def spec_of(
-    dialect: CsvDialect | JsonDialect,
+    dialect: CsvDialect | JsonDialect | XmlDialect,
     declared: Mapping[str, str | Type],
     *,
     needed: Sequence[str] | None = None,
@@ -44,6 +50,7 @@ def spec_of(
     undeclared: Literal["keep", "drop", "reject"] = "keep",
     date_formats: tuple[str, ...] = (),
     array_paths: tuple[ArrayPath, ...] = (),
+    sections: tuple[Section, ...] = (),
 ) -> ReadSpec:
     return ReadSpec(
         source=7,
@@ -55,6 +62,8 @@ def spec_of(
         undeclared=undeclared,
         date_formats=tuple(map(compile_pattern, date_formats)),
         array_paths=array_paths,
+        sections=sections,
+        document=tuple(f"{each.name}.{field.name}" for each in sections for field in each.fields),
     )
 
 
@@ -76,7 +85,7 @@ def records_of(spec: ReadSpec, inventory: Inventory) -> list[Record]:
         batches = list(read_split(spec, inventory, split))
         for batch in batches:
             batch.validate(full=True)
-            assert batch.schema == inventory.schema
+            assert batch.schema == inventory.delivered
             records += batch.to_pylist()
         assert split.records in (None, sum(batch.num_rows for batch in batches))
     return records

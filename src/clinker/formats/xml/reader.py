@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from itertools import chain
 
+import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from clinker.formats.common.coercion import Coercion
 from clinker.formats.common.read_spec import (
@@ -22,6 +24,7 @@ from clinker.formats.common.unfolding import Record
 from clinker.formats.files.local import open_file
 from clinker.formats.xml.dialect import XmlDialect
 from clinker.formats.xml.documents import read_text
+from clinker.formats.xml.fields import FieldReader, QuickFields, replace_rows
 from clinker.formats.xml.records import ElementReader, Fields, find_first_path, make_unfolding
 from clinker.formats.xml.search import ElementSearch, Found
 from clinker.formats.xml.survey import BLOCK_BYTES, XmlLayout
@@ -34,14 +37,25 @@ def read_split(
 ) -> Iterator[pa.RecordBatch]:
     """The records of a split in their order, the rejected ones among them."""
     reader = ElementReader(dialect, make_unfolding(spec.array_paths))
+    quick = FieldReader(spec, dialect)
     conversion = _Conversion(spec, inventory, split.file)
     row = split.first_row
     for found in _find_elements(dialect, inventory, split):
-        records = list(chain.from_iterable(reader.read(found)))
-        for begin in range(0, len(records), _BATCH_RECORDS):
-            batch = conversion.batch(records[begin : begin + _BATCH_RECORDS], row)
+        batch = None
+        if quick.is_able and not len(found.inner):
+            batch = conversion.quick_batch(found, quick.read(found), reader, row)
+        batches = [batch] if batch else _exact_batches(reader, conversion, found, row)
+        for batch in batches:
             yield batch
             row += batch.num_rows
+
+
+def _exact_batches(
+    reader: ElementReader, conversion: _Conversion, found: Found, row: int
+) -> Iterator[pa.RecordBatch]:
+    records = list(chain.from_iterable(reader.read(found)))
+    for begin in range(0, len(records), _BATCH_RECORDS):
+        yield conversion.batch(records[begin : begin + _BATCH_RECORDS], row + begin)
 
 
 def read_origins(
@@ -91,6 +105,52 @@ class _Conversion:
             (column, Coercion(column.type, spec.date_formats)) for column in spec.converted_columns
         ]
 
+    def quick_batch(
+        self, found: Found, fields: QuickFields, reader: ElementReader, first_row: int
+    ) -> pa.RecordBatch | None:
+        """Records of which most are alike; None if the others have too little in common."""
+        count, is_odd = len(found), fields.is_odd
+        if 2 * int(is_odd.sum()) > count:
+            return None
+        odd = [record for (record,) in reader.read(found.only(is_odd))]
+        raw: dict[str, pa.StringArray] = {}
+        for column, _ in self._columns:
+            texts = fields.texts.get(column.name)
+            raw[column.name] = pa.nulls(count, pa.string()) if texts is None else texts
+            values = self._fields.values(odd, column)
+            if not all(value is None or type(value) is str for value in values):
+                return None
+            if odd:
+                raw[column.name] = replace_rows(raw[column.name], is_odd, values)
+        coerced = [
+            (column, coercion.column_from_text(raw[column.name]))
+            for column, coercion in self._columns
+        ]
+        values_by_name = {column.name: result.values for column, result in coerced}
+        if self._spec.undeclared == "reject":
+            rows = first_row + np.flatnonzero(is_odd)
+            for row, record in zip(rows.tolist(), odd, strict=True):
+                self._refuse_undeclared([record], row)
+        elif self._spec.undeclared == "keep":
+            rests = tag_column([self._fields.undeclared(record) or None for record in odd])
+            nothing = pa.nulls(count, pa.string())
+            values_by_name[WIDENED] = (
+                pc.replace_with_mask(nothing, pa.array(is_odd), rests) if odd else nothing
+            )
+        return assemble(
+            self._spec,
+            self._schema,
+            self._file.position(first_row),
+            count,
+            values_by_name,
+            find_rejections(
+                coerced, lambda column, rows: [raw[column.name][at].as_py() for at in rows]
+            ),
+            lambda rejected: tag_maps(
+                [self._fields.all(record) for record in _read_some(reader, found, rejected)]
+            ),
+        )
+
     def batch(self, records: Sequence[Record], first_row: int) -> pa.RecordBatch:
         raw = {column.name: self._fields.values(records, column) for column, _ in self._columns}
         coerced = [
@@ -123,3 +183,9 @@ class _Conversion:
                     self._file.path,
                     "declare it, or set 'on_unmapped: {mode: drop}' or 'auto_widen'",
                 )
+
+
+def _read_some(reader: ElementReader, found: Found, rows: Sequence[int]) -> Iterator[Record]:
+    chosen = np.zeros(len(found), np.bool_)
+    chosen[list(rows)] = True
+    return chain.from_iterable(reader.read(found.only(chosen)))

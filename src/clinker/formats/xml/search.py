@@ -58,6 +58,11 @@ class Found:
     def ends(self) -> Places:
         return self.tags.ends[self.last]
 
+    def only(self, chosen: Mask) -> Found:
+        """Some of them, without those inside."""
+        first, last = self.first[chosen], self.last[chosen]
+        return Found(self.tags, self.offset, first, last, self.end, _NONE, self.opened)
+
     def counts(self) -> Places:
         """How many elements at the path each of them is: itself, and those inside of it."""
         outer = np.searchsorted(self.first, self.inner) - 1
