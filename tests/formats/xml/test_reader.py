@@ -15,8 +15,8 @@ from hypothesis import strategies as st
 from clinker.cxl.run.tagged import decode
 from clinker.cxl.types import SCHEMA_TYPES
 from clinker.formats.reading import ArrayPath, Column, FormatError, Section
-from clinker.formats.xml import survey
 from clinker.formats.xml import reader as xml_reader
+from clinker.formats.xml import survey
 from clinker.formats.xml.dialect import XmlDialect
 from tests.formats.reading import (
     Record,

@@ -18,7 +18,7 @@ import pyarrow.compute as pc
 from clinker.cxl.types import Kind
 from clinker.formats.common.json_numbers import Codes, Mask, Places
 from clinker.formats.common.read_spec import Column, ReadSpec
-from clinker.formats.common.texts import contains_any, replace_where
+from clinker.formats.common.texts import contains_any, join_bytes, replace_where
 from clinker.formats.xml.dialect import ANY_NAME, XmlDialect
 from clinker.formats.xml.scan import Tags, match_names
 from clinker.formats.xml.search import Found
@@ -31,7 +31,8 @@ _IS_BLANK = np.zeros(256, np.bool_)
 _IS_BLANK[list(_BLANKS.encode())] = True
 _NIL = re.compile(rb":nil\s*=")
 _REFERENCE = re.compile(r"&(?:#x([0-9A-Fa-f]+)|#([0-9]+)|(\w+));")
-_ENTITIES = {"amp": "&", "lt": "<", "gt": ">", "quot": '"', "apos": "'"}
+_ENTITIES = {"lt": "<", "gt": ">", "quot": '"', "apos": "'", "amp": "&"}
+"""The last of them must come last where they are replaced in turn."""
 
 
 class _Step:
@@ -297,6 +298,10 @@ def _read_text(texts: pa.StringArray) -> pa.StringArray:
 
 def _unescape(texts: pa.StringArray) -> pa.StringArray:
     if not contains_any(texts, b"&"):
+        return texts
+    if b"&#" not in join_bytes(texts):
+        for name, character in _ENTITIES.items():
+            texts = pc.replace_substring(texts, f"&{name};", character)
         return texts
     where = pc.fill_null(pc.match_substring(texts, "&"), False)
     return replace_where(texts, where, _unescape_each)
