@@ -124,7 +124,8 @@ class _Reading:
         self._children: dict[int, Places] = {}
         self._is_taken = np.zeros(len(tags.starts), np.bool_)
         self._mark_places(tags.markup)
-        self._mark_places(np.array([m.start() for m in _NIL.finditer(tags.text)], np.int64))
+        if b":nil" in tags.text:
+            self._mark_places(np.array([m.start() for m in _NIL.finditer(tags.text)], np.int64))
 
     # Odd records
 
@@ -200,7 +201,9 @@ class _Reading:
         behind = np.minimum(at + 1, len(tags.starts) - 1)
         stops = np.where(tags.steps[at] > 0, tags.starts[behind], starts)
         texts = self._copy(at, starts, np.maximum(starts, stops))
-        self.texts[column.name] = _read_text(texts)
+        has_blanks = _IS_BLANK[tags.codes[stops - 1]]
+        has_blanks |= _IS_BLANK[tags.codes[np.minimum(starts, len(tags.codes) - 1)]]
+        self.texts[column.name] = _read_text(texts, trims=bool(has_blanks.any()))
 
     def _has_elements(self, at: Places) -> Mask:
         """Which elements have others inside of them."""
@@ -228,11 +231,13 @@ class _Reading:
     # Attributes
 
     def _take_attributes(self, step: _Step, at: Places) -> None:
+        if not (step.attributes or self._wants_all):
+            return
         tags = self._tags
         names = (tags.local_names if self._is_local else tags.names)[at]
         behind = names + len(step.name)
         has_more = tags.ends[at] - (tags.steps[at] == 0) - 1 > behind
-        if not (step.attributes or self._wants_all):
+        if not (step.attributes or has_more.any()):
             return
         at, behind = at[has_more], behind[has_more]
         values = _Attributes(tags, at, behind)
@@ -281,6 +286,8 @@ class _Attributes:
 
 def _count_between(codes: Codes, code: int, begins: Places, ends: Places) -> Places:
     places = np.flatnonzero(codes == code)
+    if not len(places):
+        return np.zeros(len(begins), np.int64)
     count: Places = np.searchsorted(places, ends) - np.searchsorted(places, begins)
     return count
 
@@ -288,12 +295,13 @@ def _count_between(codes: Codes, code: int, begins: Places, ends: Places) -> Pla
 # Texts
 
 
-def _read_text(texts: pa.StringArray) -> pa.StringArray:
-    """Texts as a parser gives them, without the blanks around them."""
+def _read_text(texts: pa.StringArray, *, trims: bool) -> pa.StringArray:
+    """Texts as a parser gives them, without the blanks around them, if there may be some."""
     if contains_any(texts, b"\r"):
         texts = pc.replace_substring(pc.replace_substring(texts, "\r\n", "\n"), "\r", "\n")
+    trims = trims or b"&#" in join_bytes(texts)
     texts = _unescape(texts)
-    return pc.ascii_trim(texts, _BLANKS) if contains_any(texts, _BLANKS.encode()) else texts
+    return pc.ascii_trim(texts, _BLANKS) if trims else texts
 
 
 def _unescape(texts: pa.StringArray) -> pa.StringArray:

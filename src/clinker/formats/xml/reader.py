@@ -27,9 +27,11 @@ from clinker.formats.xml.documents import read_text
 from clinker.formats.xml.fields import FieldReader, QuickFields, replace_rows
 from clinker.formats.xml.records import ElementReader, Fields, find_first_path, make_unfolding
 from clinker.formats.xml.search import ElementSearch, Found
-from clinker.formats.xml.survey import BLOCK_BYTES, XmlLayout
+from clinker.formats.xml.survey import XmlLayout
 
 _BATCH_RECORDS = 1 << 13
+BLOCK_BYTES = 1 << 20
+"""How much is read at a time: enough for what is done once a block not to count."""
 
 
 def read_split(

@@ -21,6 +21,7 @@ DEEPEST = 250
 _LT, _GT, _SLASH, _COLON, _BANG, _QUESTION = b"<>/:!?"
 _TAG = re.compile(rb"""<(?:[^"'>]|"[^"]*"|'[^']*')*>""")
 _MARKUP = {b"<?": b"?>", b"<!--": b"-->", b"<![CDATA[": b"]]>"}
+_WORD = 8
 _ENDS_NAME = np.zeros(256, np.bool_)
 _ENDS_NAME[list(b" \t\r\n/>=")] = True
 
@@ -75,21 +76,38 @@ class Tags:
             alive, places = alive[goes_on], places[goes_on] + 1
         return begins
 
+    @cached_property
+    def _heads(self) -> dict[bool, npt.NDArray[np.uint64]]:
+        return {}
+
     def named(self, at: Places, name: bytes, *, is_local: bool) -> Mask:
-        """Which of some tags have a name."""
-        begins = (self.local_names if is_local else self.names)[at]
-        return match_names(self.codes, begins, self.ends[at], name)
+        """Which of some tags have a name: those that begin with the same eight bytes, and more."""
+        begins = self.local_names if is_local else self.names
+        if is_local not in self._heads:
+            words = np.ndarray(len(self.text), "<u8", self.text + bytes(_WORD), 0, (1,))
+            self._heads[is_local] = words[begins]
+        length = min(len(name), _WORD)
+        mask = np.uint64((1 << 8 * length) - 1)
+        head = np.uint64(int.from_bytes(name[:_WORD], "little"))
+        are_named = (self._heads[is_local][at] & mask) == head
+        alive = np.flatnonzero(are_named)
+        some = at[alive]
+        are_named[alive] = match_names(self.codes, begins[some], self.ends[some], name, length)
+        return are_named
 
     def opened_at(self, level: int) -> Places:
         """The tags that begin elements at a level, and do not end them."""
         return np.flatnonzero((self.steps > 0) & (self.levels == level))
 
 
-def match_names(codes: Codes, begins: Places, ends: Places, name: bytes) -> Mask:
-    """Which of the names that begin somewhere are the one; each is inside of what ends there."""
+def match_names(codes: Codes, begins: Places, ends: Places, name: bytes, known: int = 0) -> Mask:
+    """Which of the names that begin somewhere are the one; each is inside of what ends there.
+
+    So many of their first characters are known to be the same.
+    """
     alive = np.flatnonzero(ends - begins > len(name))
     alive = alive[_ENDS_NAME[codes[begins[alive] + len(name)]]]
-    for offset, code in enumerate(name):
+    for offset, code in enumerate(name[known:], known):
         alive = alive[codes[begins[alive] + offset] == code]
     are_named = np.zeros(len(begins), np.bool_)
     are_named[alive] = True
