@@ -10,10 +10,10 @@ from contextlib import ExitStack
 
 from clinker.engine.session import SessionSettings, open_session
 from clinker.engine.session.session import Session
-from fuzz import csv_files, json_files, literals, names, pipelines
+from fuzz import csv_files, json_files, literals, names, pipelines, xml_files
 from fuzz.findings import Tally
 
-AREAS = ("csv", "json", "pipelines", "names", "literals")
+AREAS = ("csv", "json", "xml", "pipelines", "names", "literals")
 _ON_SPARK = ("names", "literals")
 _MEMORY = 2 * 2**30
 
@@ -49,6 +49,8 @@ def _play(area: str, seed: int, rounds: range, tally: Tally, session: Session | 
             csv_files.play(seed, rounds, tally)
         case "json":
             json_files.play(seed, rounds, tally)
+        case "xml":
+            xml_files.play(seed, rounds, tally)
         case "pipelines":
             pipelines.play(seed, rounds, tally)
         case "names":
