@@ -89,7 +89,7 @@ class Tags:
         length = min(len(name), _WORD)
         mask = np.uint64((1 << 8 * length) - 1)
         head = np.uint64(int.from_bytes(name[:_WORD], "little"))
-        are_named = (self._heads[is_local][at] & mask) == head
+        are_named: Mask = (self._heads[is_local][at] & mask) == head
         alive = np.flatnonzero(are_named)
         some = at[alive]
         are_named[alive] = match_names(self.codes, begins[some], self.ends[some], name, length)
