@@ -19,17 +19,20 @@ from clinker.formats.reading import (
     Column,
     Inventory,
     ReadSpec,
+    Section,
     input_file,
     read_origins,
     read_split,
     take_inventory,
 )
+from clinker.formats.xml.dialect import XmlDialect
 
 _FORMATS = {
     CsvDialect: FORMATS["csv"],
     FixedWidthDialect: FORMATS["fixed_width"],
     InterchangeDialect: FORMATS["x12"],
     JsonDialect: FORMATS["json"],
+    XmlDialect: FORMATS["xml"],
 }
 Record = dict[str, Any]
 WHOLE = 1 << 30
@@ -43,7 +46,7 @@ def columns(declared: Mapping[str, str | Type], required: Sequence[str] = ()) ->
 
 
 def spec_of(
-    dialect: CsvDialect | FixedWidthDialect | InterchangeDialect | JsonDialect,
+    dialect: CsvDialect | FixedWidthDialect | InterchangeDialect | JsonDialect | XmlDialect,
     declared: Mapping[str, str | Type],
     *,
     needed: Sequence[str] | None = None,
@@ -51,6 +54,7 @@ def spec_of(
     undeclared: Literal["keep", "drop", "reject"] = "keep",
     date_formats: tuple[str, ...] = (),
     array_paths: tuple[ArrayPath, ...] = (),
+    sections: tuple[Section, ...] = (),
 ) -> ReadSpec:
     return ReadSpec(
         source=7,
@@ -62,6 +66,8 @@ def spec_of(
         undeclared=undeclared,
         date_formats=tuple(map(compile_pattern, date_formats)),
         array_paths=array_paths,
+        sections=sections,
+        document=tuple(f"{each.name}.{field.name}" for each in sections for field in each.fields),
     )
 
 

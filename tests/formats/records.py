@@ -21,6 +21,7 @@ from clinker.formats.csv.dialect import CsvWriteDialect
 from clinker.formats.files.assembly import write_document
 from clinker.formats.json.dialect import JsonWriteDialect
 from clinker.formats.renderer import renderer
+from clinker.formats.xml.dialect import XmlWriteDialect
 
 Columns: TypeAlias = Mapping[str, tuple[Type, Sequence[Value]]]
 
@@ -34,7 +35,7 @@ _ARROW_TYPES = {
 }
 
 
-_DIALECTS = {"csv": CsvWriteDialect, "json": JsonWriteDialect}
+_DIALECTS = {"csv": CsvWriteDialect, "json": JsonWriteDialect, "xml": XmlWriteDialect}
 
 
 def spec(
@@ -77,6 +78,10 @@ def csv_text(columns: Columns, **options: Any) -> str:
 
 def json_text(columns: Columns, **options: Any) -> str:
     return document(columns, format="json", **options)
+
+
+def xml_text(columns: Columns, **options: Any) -> str:
+    return document(columns, format="xml", **options)
 
 
 def _array(values: Sequence[Value], kind: Type) -> pa.Array:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import field
 from typing import Literal
 
@@ -44,6 +44,8 @@ class FormatOptions:
     segment_columns: tuple[str, ...] = ()
     """Where records are segments, the only columns an output may have besides e01, e02 and so on;
     the first one must be there."""
+    can_be_named: Callable[[str], bool] | None = None
+    """Whether an output may have a column of a name, if not every name will do."""
 
     @property
     def title(self) -> str:

@@ -1,4 +1,4 @@
-"""Values of any type as the texts that a file of cells or segments has for them."""
+"""Values of any type as the texts that cells, elements and segments have for them."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from clinker.formats.common.column_types import is_tagged
 from clinker.formats.common.json_texts import write_lists, write_tagged
 from clinker.formats.common.tagged_texts import convert_by_tag, drop_tag, show_moments
 from clinker.formats.common.texts import contains_any, show_column
-from clinker.formats.common.writing import OutputColumn, WriteError
+from clinker.formats.common.writing import OutputColumn, WriteError, WriteSpec
 
 _MAPS, _ARRAYS = ("{", "a Map"), ("[", "an Array")
 
@@ -47,15 +47,27 @@ def tag_again(value: Any) -> str | None:
             return orjson.dumps(value).decode()
 
 
+def choose_widened(spec: WriteSpec) -> dict[str, str]:
+    """The undeclared fields that become columns, by the names they are written under."""
+    if spec.widened is None:
+        return {}
+    return spec.widened.written(spec.widened.names, {column.name for column in spec.columns})
+
+
+def holds_map(name: str, record: int, format: str, kind: str = _MAPS[1]) -> WriteError:
+    """The refusal of a value in a file of a format that has no form for it."""
+    return WriteError(
+        f"a {format} file cannot hold '{printable(name)}', which is {kind}",
+        record=record,
+        code="E078",
+        help="exclude it, emit the parts of it that are needed, or write JSON",
+    )
+
+
 def _refuse(where: pa.BooleanArray, column: OutputColumn, format: str, kind: str) -> None:
     first = pc.index(where, True).as_py()
     if first >= 0:
-        raise WriteError(
-            f"a {format} file cannot hold '{printable(column.name)}', which is {kind}",
-            record=first + 1,
-            code="E078",
-            help="exclude it, emit the parts of it that are needed, or write JSON",
-        )
+        raise holds_map(column.name, first + 1, format, kind)
 
 
 def _show_tagged(tagged: pa.StringArray) -> pa.StringArray:

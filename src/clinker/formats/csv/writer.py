@@ -7,7 +7,7 @@ import pyarrow as pa
 
 from clinker.cxl.types import ANY
 from clinker.formats.common.cell_lines import CellLines
-from clinker.formats.common.cell_texts import show_cells, tag_again
+from clinker.formats.common.cell_texts import choose_widened, show_cells, tag_again
 from clinker.formats.common.rendering import join_records, take_column
 from clinker.formats.common.writing import WIDENED_COLUMN, OutputColumn, Rendered, WriteSpec
 from clinker.formats.csv.dialect import CsvWriteDialect
@@ -24,7 +24,7 @@ class CsvRenderer:
     def __init__(self, spec: WriteSpec, dialect: CsvWriteDialect) -> None:
         self._spec = spec
         self._cells = CellLines(dialect.delimiter)
-        self._widened = _choose_widened(spec)
+        self._widened = choose_widened(spec)
         self.opening = self._header().encode() if dialect.include_header else b""
         self.empty = self.opening
 
@@ -53,10 +53,3 @@ class CsvRenderer:
             )
             for shown, name in self._widened.items()
         ]
-
-
-def _choose_widened(spec: WriteSpec) -> dict[str, str]:
-    """The undeclared fields that become columns, by the names they are written under."""
-    if spec.widened is None:
-        return {}
-    return spec.widened.written(spec.widened.names, {column.name for column in spec.columns})

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
@@ -26,6 +26,7 @@ from clinker.formats.common.writing import (
 from clinker.formats.files.publication import PreparedFile, Publication, Target
 from clinker.formats.files.split_names import find_split_files, split_path
 from clinker.formats.renderer import renderer
+from clinker.frozen import frozen
 
 
 def assemble(
@@ -93,6 +94,7 @@ class _SplitFiles:
         self._number = 0
         self._open = ExitStack()
         self._file: PreparedFile | None = None
+        self._unwritten: list[_Slice] = []
 
     def __enter__(self) -> _SplitFiles:
         return self
@@ -114,8 +116,7 @@ class _SplitFiles:
                 cut = int(np.append(borders, piece.records)[np.searchsorted(borders, cut)])
             end = min(cut, piece.records)
             if end > begin:
-                file.write(self._form.separator if file.records else b"")
-                piece.copy_to(file, int(starts[begin]), int(ends[end - 1]))
+                self._write(file, _Slice(piece, begin, end, int(starts[begin]), int(ends[end - 1])))
                 file.records += end - begin
             # Whether a file ends with this piece is decided by the first record of the next one.
             if cut >= piece.records:
@@ -123,6 +124,14 @@ class _SplitFiles:
             self._end(file)
             begin = end
         self.records += piece.records
+
+    def _write(self, file: PreparedFile, records: _Slice) -> None:
+        """Some records; a file that is more than its records is written when it has all of them."""
+        if self._form.framing:
+            self._unwritten.append(records)
+            return
+        file.write(self._form.separator if file.records else b"")
+        records.copy_to(file, 0, records.size)
 
     def finish(self) -> None:
         if self._groups:
@@ -151,7 +160,7 @@ class _SplitFiles:
         if self._split.max_records is not None:
             full = min(full, begin + max(0, self._split.max_records - file.records))
         if self._split.max_bytes is not None:
-            left = self._split.max_bytes - file.size
+            left = self._split.max_bytes - file.size - sum(each.size for each in self._unwritten)
             if left <= 0:
                 return begin
             if file.records:
@@ -166,14 +175,53 @@ class _SplitFiles:
 
     def _begin(self) -> PreparedFile:
         self._file = self._prepare()
+        if self._form.framing:
+            return self._file
         if self._number == 1 or self._split.repeat_header or not self._form.is_headed:
             self._file.write(self._form.opening)
         return self._file
 
     def _end(self, file: PreparedFile) -> None:
-        file.write(self._form.closing)
+        if self._form.framing:
+            self._form.framing.write_document(file, self._unwritten, self._warn)
+            self._unwritten = []
+        else:
+            file.write(self._form.closing)
         self._open.close()
         self._file = None
+
+
+@frozen(eq=False)
+class _Slice:
+    """Some records of a piece: a piece of one file."""
+
+    piece: Piece
+    first: int
+    last: int
+    begin: int
+    end: int
+
+    @property
+    def records(self) -> int:
+        return self.last - self.first
+
+    @property
+    def size(self) -> int:
+        return self.end - self.begin
+
+    @property
+    def notes(self) -> Mapping[str, int]:
+        return self.piece.notes
+
+    def ends(self) -> Offsets:
+        return self.piece.ends()[self.first : self.last] - self.begin
+
+    def groups(self) -> pa.StringArray | None:
+        groups = self.piece.groups()
+        return None if groups is None else groups.slice(self.first, self.records)
+
+    def copy_to(self, sink: Sink, begin: int, end: int) -> None:
+        self.piece.copy_to(sink, self.begin + begin, self.begin + end)
 
 
 class _Groups:

@@ -8,14 +8,13 @@ from typing import Any, BinaryIO
 from clinker.formats.common.json_numbers import MALFORMED, loads
 from clinker.formats.common.read_spec import FormatError, InputFile, Split
 from clinker.formats.common.record_sizes import RecordSizes
+from clinker.formats.common.unfolding import Unfolding, split_path
 from clinker.formats.json.dialect import JsonDialect
 from clinker.formats.json.records import (
-    Unfolding,
     element_records,
     malformed_document,
     parse,
     place_of,
-    split_path,
 )
 from clinker.formats.json.scan import Elements, ElementSearch, RepeatedPath
 from clinker.formats.json.sections import Document

@@ -19,9 +19,9 @@ from clinker.cxl.types import Kind, Type
 from clinker.cxl.values import MAX_INT, MIN_INT
 from clinker.formats.common.json_numbers import LOADS, MALFORMED, Spelling, find_spelling
 from clinker.formats.common.read_spec import Column, MemberTypes
+from clinker.formats.common.unfolding import Record
 from clinker.formats.json.members import take_apart
 from clinker.formats.json.records import (
-    Record,
     Records,
     Unreadable,
     WholeRecords,

@@ -29,19 +29,18 @@ from clinker.formats.common.rejecting import (
     tag_maps,
 )
 from clinker.formats.common.tagging import Unfit, tag_column
+from clinker.formats.common.unfolding import Record, find
 from clinker.formats.files.local import open_file
 from clinker.formats.json.dialect import JsonDialect, JsonForm
 from clinker.formats.json.fields import LineFields
 from clinker.formats.json.members import Unlike
 from clinker.formats.json.records import (
-    Record,
     RecordBlock,
     Records,
     Unreadable,
     WholeRecords,
     document_records,
     element_records,
-    find,
     line_records,
     make_unfolding,
     place_of,

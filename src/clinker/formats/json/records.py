@@ -2,21 +2,29 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
 from itertools import chain
-from typing import Any, Protocol, TypeAlias
+from typing import Any, Protocol
 
 import orjson
 import pyarrow as pa
 
 from clinker.formats.common.encodings import find_text_start
-from clinker.formats.common.json_numbers import LOADS, MALFORMED, dumps, find_spelling, loads
+from clinker.formats.common.json_numbers import LOADS, MALFORMED, find_spelling, loads
 from clinker.formats.common.read_spec import (
     ArrayPath,
     FormatError,
     MemberTypes,
     Split,
+)
+from clinker.formats.common.unfolding import (
+    Record,
+    Unfolding,
+    find,
+    split_path,
+    unfold_array,
+    unfold_in_turn,
 )
 from clinker.formats.files.local import open_file
 from clinker.formats.json.dialect import JsonDialect, JsonForm
@@ -24,7 +32,6 @@ from clinker.formats.json.members import look_up, take_apart
 from clinker.formats.json.scan import element_blocks
 from clinker.frozen import frozen
 
-Record: TypeAlias = dict[str, Any]
 _BLOCK_BYTES = 1 << 15
 _NDJSON_NAMES = (".ndjson", ".jsonl")
 _KINDS = {list: "an array", str: "a text", bool: "a boolean", type(None): "null"}
@@ -74,12 +81,6 @@ class WholeRecords:
 
     def whole(self, at: int) -> Record:
         return self._records[at]
-
-
-def split_path(path: str) -> tuple[str, ...]:
-    """The keys that `$.a.b`, `a.b` or `/a/b` lead through."""
-    steps = path.split("/") if path.startswith("/") else path.removeprefix("$").split(".")
-    return tuple(filter(None, steps))
 
 
 # Finding records
@@ -354,13 +355,6 @@ def _name_kind(value: Any) -> str:
     return "an object" if isinstance(value, dict) else _KINDS.get(type(value), "a number")
 
 
-# Unfolding arrays
-
-
-Unfolding: TypeAlias = Callable[[Record], Iterable[Record]]
-"""What turns a record into the records inside of it."""
-
-
 def make_unfolding(
     paths: Sequence[ArrayPath], record_path: str | None = None, file: str = ""
 ) -> Unfolding | None:
@@ -368,72 +362,4 @@ def make_unfolding(
     steps: list[Unfolding] = []
     if record_path:
         steps.append(partial(_records_at, record_path=record_path, path=file))
-    steps += (_explode(p) if p.mode == "explode" else _join(p) for p in paths)
-    if not steps:
-        return None
-
-    def unfold(record: Record) -> Iterable[Record]:
-        records: Iterable[Record] = (record,)
-        for step in steps:
-            records = chain.from_iterable(map(step, records))
-        return records
-
-    return unfold
-
-
-def _explode(path: ArrayPath) -> Unfolding:
-    steps = split_path(path.path)
-
-    def explode(record: Record) -> Sequence[Record]:
-        elements = find(record, steps)
-        if not isinstance(elements, list):
-            return (record,)
-        without = _replace(record, steps, ())
-        return [
-            without | element if isinstance(element, dict) else _replace(record, steps, (element,))
-            for element in elements
-        ]
-
-    return explode
-
-
-def _join(path: ArrayPath) -> Unfolding:
-    steps = split_path(path.path)
-
-    def join(record: Record) -> Sequence[Record]:
-        elements = find(record, steps)
-        if not isinstance(elements, list):
-            return (record,)
-        text = path.separator.join(
-            element if isinstance(element, str) else dumps(element).decode() for element in elements
-        )
-        return (_replace(record, steps, (text,)),)
-
-    return join
-
-
-def find(record: Record, steps: Sequence[str]) -> Any:
-    """The value at a path, null if there is none; a key with dots in it counts before that."""
-    whole = ".".join(steps)
-    if whole in record:
-        return record[whole]
-    value: Any = record
-    for step in steps:
-        if not isinstance(value, dict):
-            return None
-        value = value.get(step)
-    return value
-
-
-def _replace(record: Record, steps: Sequence[str], value: tuple[Any, ...]) -> Record:
-    """A record with another value at a path, or without it if there is none."""
-    whole = ".".join(steps)
-    first, rest = (whole, ()) if whole in record else (steps[0], steps[1:])
-    changed = dict(record)
-    if rest:
-        changed[first] = _replace(record[first], rest, value)
-    elif value:
-        changed[first] = value[0]
-    else:
-        del changed[first]
-    return changed
+    return unfold_in_turn([*steps, *map(unfold_array, paths)])

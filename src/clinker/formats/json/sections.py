@@ -9,7 +9,8 @@ from typing import Any
 
 from clinker.formats.common.documents import convert_sections
 from clinker.formats.common.read_spec import Column, FormatError, ReadSpec, Section
-from clinker.formats.json.records import Record, find, no_object
+from clinker.formats.common.unfolding import Record, find
+from clinker.formats.json.records import no_object
 from clinker.frozen import frozen
 
 _INDEX = re.compile(r"0|[1-9][0-9]{0,17}")

@@ -23,19 +23,18 @@ from clinker.formats.common.read_spec import (
 )
 from clinker.formats.common.record_sizes import RecordSizes
 from clinker.formats.common.rejecting import describe_missing
+from clinker.formats.common.unfolding import Unfolding, split_path
 from clinker.formats.files.local import open_file
 from clinker.formats.json.dialect import JsonDialect, JsonForm
 from clinker.formats.json.documents import ArraySurvey
 from clinker.formats.json.members import MemberGuess
 from clinker.formats.json.records import (
-    Unfolding,
     WholeRecords,
     detect_form,
     line_records,
     make_unfolding,
     no_array,
     parse,
-    split_path,
 )
 from clinker.formats.json.scan import Structure
 from clinker.formats.json.sections import Document, list_elements, read_document

@@ -70,6 +70,7 @@ def bind_output(binder: Binder, unit: Unit, node: OutputNode) -> PlannedOutput:
         columns=_bind_columns(binder, unit, node, upstream),
     )
     _reject_unwritable(binder, planned)
+    _reject_names(binder, planned)
     return planned
 
 
@@ -185,3 +186,20 @@ def _reject_unwritable(binder: Binder, planned: PlannedOutput) -> None:
                     config.at("type"),
                     f"{without}, emit the parts of it that are needed, or write JSON",
                 )
+
+
+def _reject_names(binder: Binder, planned: PlannedOutput) -> None:
+    config = planned.node.config
+    can_be_named = config.format.can_be_named
+    if can_be_named is None:
+        return
+    for column in (*planned.columns, *planned.metadata_columns):
+        if not can_be_named(column.name):
+            is_mapped = column.name in config.mapping
+            binder.error(
+                planned.unit,
+                "E079",
+                f"an {config.type} file cannot have a column named '{column.name}'",
+                config.key_at("mapping", column.name) if is_mapped else config.at("type"),
+                "give it another name with 'mapping', or exclude it",
+            )
