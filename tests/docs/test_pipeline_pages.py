@@ -51,8 +51,7 @@ from clinker.plan.options import Options
 from tests.docs.pages import DOCS, Block, blocks_of
 
 NAMES = "overview sources transforms aggregates routes-and-merges combines outputs".split()
-PAGES = [DOCS / "pipelines" / f"{name}.md" for name in NAMES]
-PAGES += sorted((DOCS / "formats").glob("*.md"))
+PAGES = [*(DOCS / "pipelines" / f"{name}.md" for name in NAMES), DOCS / "formats" / "rest.md"]
 
 SOURCES = {
     "orders": "{order_id: int, customer: string, product: string, region: string, "

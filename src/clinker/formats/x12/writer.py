@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, cast
 
-from clinker.formats.common.writing import WriteSpec
+from clinker.formats.common.writing import WriteError, WriteSpec
 from clinker.formats.interchange.header import Delimiters, Header
 from clinker.formats.interchange.joining import refuse_delimiter
 from clinker.formats.interchange.rendering import SegmentRenderer
@@ -27,6 +27,8 @@ WORDING = Wording(
 )
 
 _ISA16 = 15
+_ISA_CHARACTERS = 106
+"""Many readers look for delimiters at fixed places of a header of this length."""
 _GS06 = 5
 _GROUP_NUMBER = "1"
 """There is one functional group."""
@@ -68,7 +70,7 @@ class X12Renderer(SegmentRenderer):
         super().__init__(
             spec,
             WORDING,
-            X12Envelope(dialect.group_header),
+            X12Envelope(dialect.group_header, is_echoed=dialect.header is None),
             header=dialect.header,
             message_type=dialect.set_type,
             newline=dialect.segment_newline,
@@ -80,8 +82,12 @@ class X12Envelope:
     """The interchange and its one functional group."""
 
     group_header: tuple[str, ...]
+    is_echoed: bool = False
+    """Whether the header is that of a document which was read."""
 
     def open(self, header: Header, syntax: Syntax) -> bytes:
+        if self.is_echoed:
+            _check_length(header)
         group = list(self.group_header)
         group[_GS06] = _GROUP_NUMBER
         for number, text in enumerate(group, start=1):
@@ -97,6 +103,19 @@ class X12Envelope:
     def write_empty(self, header: Header, syntax: Syntax) -> bytes:
         """A functional group must hold a set, so there is none."""
         return syntax.write("ISA", header.elements) + _trailer(header, syntax, groups=0)
+
+
+def _check_length(header: Header) -> None:
+    """WriteError if a header was read that others may not be able to read."""
+    length = len("ISA") + sum(1 + len(text) for text in header.elements) + 1
+    if length != _ISA_CHARACTERS:
+        raise WriteError(
+            f"the ISA header of the document has {length} characters, not {_ISA_CHARACTERS}, so "
+            "others may not find its delimiters",
+            record=1,
+            code="E064",
+            help="write 'interchange' with its elements, each filled up with blanks to its length",
+        )
 
 
 def _trailer(header: Header, syntax: Syntax, groups: int) -> bytes:
