@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -76,3 +77,16 @@ def test_is_described() -> None:
     assert schema["title"] == "Clinker pipeline"
     assert schema["properties"]["nodes"]["description"]
     assert schema["$defs"]["TransformNode"]["description"]
+
+
+def undescribed(schema: Any) -> Iterator[str]:
+    """The properties of sources, outputs and formats that an editor has nothing to say about."""
+    for name, model in schema["$defs"].items():
+        if name.endswith(("Source", "Output", "Reading", "Writing", "Transport", "Pagination")):
+            for key, facts in model.get("properties", {}).items():
+                if "description" not in facts and "const" not in facts:
+                    yield f"{name}.{key}"
+
+
+def test_all_that_reads_and_writes_is_described() -> None:
+    assert not list(undescribed(pipeline_json_schema()))

@@ -11,7 +11,9 @@ from clinker.config.names import Name
 
 class EdifactWriting(EnvelopeWriting):
     message_type: Name | None = Field(default=None, description="for records without msg_type")
-    write_una: bool = False
+    write_una: bool = Field(
+        default=False, description="whether the file begins with UNA, which names the delimiters"
+    )
 
 
 FORMAT = FormatOptions(
