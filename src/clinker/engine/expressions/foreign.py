@@ -201,7 +201,7 @@ def _with_columns(
     values: list[object] = []
     failed: list[bool] = []
     for row in range(batch.num_rows):
-        record_values = _sort_values(foreign.reads, [column[row] for column in columns])
+        record_values = sort_values(foreign.reads, [column[row] for column in columns])
         try:
             values.append(compute(record_values))
             failed.append(False)
@@ -212,7 +212,8 @@ def _with_columns(
     return batch.append_column(unquote(foreign.fails), pa.array(failed, pa.bool_()))
 
 
-def _sort_values(reads: Sequence[Read], values: Sequence[Value]) -> RecordValues:
+def sort_values(reads: Sequence[Read], values: Sequence[Value]) -> RecordValues:
+    """The values of a record, given in the order of what is read."""
     record_values = RecordValues({}, {}, {}, {}, {}, {})
     for read, value in zip(reads, values, strict=True):
         match read.wanted:
