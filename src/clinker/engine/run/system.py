@@ -110,17 +110,9 @@ class SystemValues:
 
     def of_group(self, unit: Unit, flow: Flow, key: Key) -> Value:
         """What a variable is for a group of a flow's records, when all of them have been read."""
-        namespace, path = key
-        if not is_per_record(key) or namespace == "pipeline":
+        if key != SOURCE_COUNT:
             return self.constant(unit, key)
-        if namespace != "source" or len(flow.sources) != 1:
-            return self.plan.registry.initial(namespace, path[-1])
-        (source,) = flow.sources
-        if key == SOURCE_COUNT:
-            return self.count_of(source)
-        if path == ("name",):
-            return source
-        return self._of_whole_source(self._slots(unit, ("source", path[-1])), path[-1], source)
+        return self.count_of(flow.sources[0]) if len(flow.sources) == 1 else None
 
     # Scoped variables
 
