@@ -256,8 +256,8 @@ def test_a_value_of_another_kind_fails(workplace: Workplace) -> None:
         pipeline: { name: p, vars: { record: { f: { type: float } } } }
         error_handling: { strategy: continue, dlq: { path: dlq.csv } }
         nodes:
-          - { type: source, name: a, config: { type: json, path: a.ndjson, options: { format: ndjson },
-              schema: { v: any } } }
+          - { type: source, name: a, config: { type: json, path: a.ndjson, schema: { v: any },
+              options: { format: ndjson } } }
           - { type: state, name: st, input: a,
               config: { scope: record, set: [{ var: f, cxl: v }] } }
           - { type: transform, name: t, input: st, config: { cxl: emit f = $record.f } }

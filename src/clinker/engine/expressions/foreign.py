@@ -85,14 +85,19 @@ class Foreign:
         return Surroundings(system, clock=lambda: self.now, max_expansion=max_expansion)
 
 
+def shown_value(value: typed.Expr) -> str:
+    """An expression on one line, as it is written."""
+    place = value.location
+    return " ".join(place.source.text[place.span.start : place.span.end].split())
+
+
 @frozen(eq=False)
 class ForeignExpression(Foreign):
     expression: typed.Expr
 
     @property
     def cxl(self) -> str:
-        place = self.expression.location
-        return " ".join(place.source.text[place.span.start : place.span.end].split())
+        return shown_value(self.expression)
 
     @property
     def ddl(self) -> str:

@@ -12,6 +12,7 @@ from clinker.cxl.types import BOOL, FLOAT, Kind, Type
 from clinker.engine.expressions import Compiler, literal, representation
 from clinker.engine.expressions.conditions import either
 from clinker.engine.expressions.dispatch import write_by_kind
+from clinker.engine.expressions.foreign import shown_value
 from clinker.engine.flow import hidden as kinds
 from clinker.engine.flow.building import Building, FlowInputs
 from clinker.engine.flow.flow import POSITION, SOURCE, Flow, file_number
@@ -30,7 +31,7 @@ from clinker.engine.rejects.mark import (
 from clinker.engine.rejects.sites import Demand
 from clinker.engine.rejects.state_reasons import steps_explainer, told_explainer
 from clinker.frozen import frozen
-from clinker.plan.analyses.folds import Running, Step, fold_steps
+from clinker.plan.analyses.folds import Running, Step, fold_steps, has_windows
 from clinker.plan.nodes import PlannedState
 
 _KEPT, _SLOT, _WRITTEN, _FAILED = "$kept", "$slot", "$written", "$failed"
@@ -43,7 +44,7 @@ def state(building: Building, planned: PlannedState, flow: Flow) -> Flow:
     assigning = _Assigning(building, planned, flow)
     if steps is None:
         return assigning.step_by_step()
-    if not any(isinstance(step, Running) or step.is_late for step in steps):
+    if not any(map(has_windows, steps)):
         return assigning.at_once(steps)
     if Demand.SINGLE_STEPS in building.demands:
         return assigning.step_by_step()
@@ -209,7 +210,7 @@ class _Assigning:
         number = f"pmod(hash({', '.join(slots)}), {parts})" if parts > 1 else "0"
         frame = frame.cut(number, parts, selection(flow.order))
         ddl = {stepping.written[n]: representation(self.types[n]).ddl for n in assignments}
-        work = "; ".join(f"${self.scope}.{n} = {_shown(v)}" for n, v in assignments.items())
+        work = "; ".join(f"${self.scope}.{n} = {shown_value(v)}" for n, v in assignments.items())
         frame = frame.run_in_arrow(stepping.run, {**ddl, _FAILED: "STRING"}, work)
         flow = replace(flow, frame=frame, is_ordered=parts == 1)
         explain = told_explainer([*assignments.values()])
@@ -253,9 +254,3 @@ def _fitted(compiler: Compiler, value: Operand, declared: Type) -> Sql:
         return None
 
     return write_by_kind(compiler.scope, [value], write, representation(declared))
-
-
-def _shown(value: typed.Expr) -> str:
-    """An expression on one line, as it is written."""
-    place = value.location
-    return " ".join(place.source.text[place.span.start : place.span.end].split())

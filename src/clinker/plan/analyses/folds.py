@@ -136,6 +136,11 @@ class Running:
 Step: TypeAlias = Plain | Running
 
 
+def has_windows(step: Step) -> bool:
+    """Whether a value is made of those of several records."""
+    return isinstance(step, Running) or step.is_late
+
+
 def fold_steps(
     graph: Graph, nodes: Mapping[str, Planned], planned: PlannedState
 ) -> tuple[Step, ...] | None:
