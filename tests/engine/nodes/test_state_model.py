@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
 import pytest
 from pyspark.sql import SparkSession
 
+from clinker.cxl.check import typed
 from clinker.cxl.failure import Failure
-from clinker.cxl.run.evaluate import Frame, Record, Surroundings, compile_expression
+from clinker.cxl.run.evaluate import Frame, Record, Surroundings, System, compile_expression
 from clinker.cxl.run.grouping import aggregate_calls
 from clinker.cxl.values import Value
 from clinker.engine.flow.flow import Flow
@@ -23,6 +24,7 @@ from tests.engine.flowing import Collected, building, collected, planned, source
 
 CHAINS = 24
 NAMES = ("a", "b", "c")
+SCOPES = ("pipeline", "source", "record")
 
 
 def pipeline(scopes: Sequence[str], programs: Sequence[Sequence[tuple[str, str]]]) -> Plan:
@@ -70,83 +72,95 @@ class Told:
 
 
 def modelled(plan: Plan, records: Sequence[Record]) -> Told:
-    """Every node takes all records, one after the other, and writes into one store."""
-    registry = plan.registry
-    rows: list[tuple[int, dict[str, Value], dict[tuple[str, str], Value]]] = [
-        (row, dict(record), {}) for row, record in enumerate(records, 1)
-    ]
+    """Every node takes all records, one after the other."""
+    rows = [Row(number, dict(record), {}) for number, record in enumerate(records, 1)]
     rejected: list[tuple[int, str]] = []
     for node in plan.nodes.values():
-        if not isinstance(node, PlannedState):
-            continue
-        scope = node.node.config.scope
-        store: dict[str, Value] = {}
-        seen: list[tuple[dict[str, Value], dict[tuple[str, str], Value]]] = []
-        kept = []
-        for row, record, carried in rows:
+        if isinstance(node, PlannedState):
+            model = NodeModel(plan, node)
+            rows = [row for row in rows if model.takes(row, rejected)]
+    return Told([row.shown(plan.nodes["shown"].row.columns) for row in rows], rejected)
 
-            def found(name: str, space: str) -> Value:
-                if (space, name) in carried:  # noqa: B023
-                    return carried[space, name]  # noqa: B023
-                if space == scope and scope != "record" and name in store:  # noqa: B023
-                    return store[name]  # noqa: B023
-                return registry.initial(space, name)
 
-            system = {
-                (space, (name,)): found(name, space)
-                for space in ("pipeline", "source", "record")
-                for name in NAMES
-            }
-            new: dict[str, Value] = {}
-            try:
-                for name, value in node.assignments.items():
-                    here = (
-                        [*seen, (record, dict(system))]
-                        if scope != "record"
-                        else [(record, dict(system))]
-                    )
-                    new[name] = assigned(node, name, value, record, system, here)
-                    system[scope, (name,)] = new[name]
-            except Failure as failure:
-                rejected.append((row, failure.detail))
-                continue
-            seen.append((record, dict(system)))
-            store |= new
-            kept.append((row, record, {**carried, **{(scope, n): v for n, v in new.items()}}))
-        rows = kept
-    shown = plan.nodes["shown"].row.columns
-    told = [
-        {
-            **{name: record[name] for name in ("i", "f", "n")},
-            **{n: carried[s, v] for n in shown if "_" in n for s, v in [n.split("_")]},  # type: ignore[misc]
+@dataclass
+class Row:
+    number: int
+    record: dict[str, Value]
+    carried: dict[tuple[str, str], Value]
+
+    def shown(self, columns: Iterable[str]) -> dict[str, Value]:
+        return {
+            name: self.carried[scope, variable] if variable else self.record[name]
+            for name in columns
+            for scope, _, variable in [name.partition("_")]
         }
-        for _, record, carried in rows
-    ]
-    return Told(told, rejected)
 
 
-def assigned(node, name, value, record, system, seen) -> Value:  # type: ignore[no-untyped-def]
-    results: dict = {}  # type: ignore[type-arg]
-    for call in aggregate_calls(value):
-        columns: list[list[Value]] = [[] for _ in call.args or (None,)]
-        for other, theirs in seen:
-            frame = Frame(other, Surroundings(theirs))
-            args = [compile_expression(arg)(frame) for arg in call.args] or [True]
-            for column, each in zip(columns, args, strict=True):
-                column.append(each)
+class NodeModel:
+    """A state node, and what the records so far have left in it."""
+
+    def __init__(self, plan: Plan, node: PlannedState) -> None:
+        self.registry = plan.registry
+        self.scope = node.node.config.scope
+        self.assignments = node.assignments
+        self.store: dict[str, Value] = {}
+        self.arguments: dict[typed.Aggregate, list[list[Value]]] = {}
+
+    def takes(self, row: Row, rejected: list[tuple[int, str]]) -> bool:
+        """Whether the record passes; then it has left its values."""
+        if self.scope == "record":
+            self.store, self.arguments = {}, {}
+        system: dict[tuple[str, tuple[str, ...]], Value] = {
+            (scope, (name,)): self.before(row, scope, name) for scope in SCOPES for name in NAMES
+        }
+        arguments = {call: [*rows] for call, rows in self.arguments.items()}
+        written: dict[str, Value] = {}
         try:
-            results[call] = call.function.call(*columns)
+            for name, value in self.assignments.items():
+                found = evaluated(value, row.record, system, arguments)
+                is_promoted = name == "c" and isinstance(found, int)
+                written[name] = float(found) if is_promoted else found  # type: ignore[arg-type]
+                system[self.scope, (name,)] = written[name]
+        except Failure as failure:
+            rejected.append((row.number, failure.detail))
+            return False
+        self.store, self.arguments = self.store | written, arguments
+        row.carried |= {(self.scope, name): value for name, value in written.items()}
+        return True
+
+    def before(self, row: Row, scope: str, name: str) -> Value:
+        if (scope, name) in row.carried:
+            return row.carried[scope, name]
+        if scope == self.scope and name in self.store:
+            return self.store[name]
+        return self.registry.initial(scope, name)
+
+
+def evaluated(
+    value: typed.Expr,
+    record: Record,
+    system: System,
+    arguments: dict[typed.Aggregate, list[list[Value]]],
+) -> Value:
+    """The value, for whose aggregates the arguments of this record are added."""
+    frame = Frame(record, Surroundings(system))
+    results: dict[typed.Expr, Value | Failure] = {}
+    for call in aggregate_calls(value):
+        args = [compile_expression(arg)(frame) for arg in call.args] or [True]
+        rows = arguments.setdefault(call, [])
+        rows.append(args)
+        try:
+            results[call] = call.function.call(*zip(*rows, strict=True))
         except Failure as failure:
             results[call] = failure
-    found = compile_expression(value)(Frame(record, Surroundings(system), results=results))
-    return float(found) if name == "c" and isinstance(found, int) else found
+    return compile_expression(value)(Frame(record, Surroundings(system), results=results))
 
 
 # Random assignments
 
 
-def expression(draw: random.Random, scope: str, name: str) -> str:
-    own, other = f"${scope}.{name}", f"${draw.choice(['pipeline', 'record', scope])}.a"
+def expression(draw: random.Random, scope: str, name: str, readable: Sequence[str]) -> str:
+    own, other = f"${scope}.{name}", f"${draw.choice(readable)}.a"
     number = draw.choice(["f", "f * 0.1", "1.5", "f / (n - 3).to_float()"])
     whole = draw.choice(["i", "n", "1", "n - 4", "6 / (n - 3)", other, "i * 1000000000000000000"])
     element = number if name == "c" else whole
@@ -177,10 +191,12 @@ def expression(draw: random.Random, scope: str, name: str) -> str:
 
 
 def programs(draw: random.Random) -> Iterator[tuple[str, list[tuple[str, str]]]]:
-    for _ in range(draw.choice([1, 1, 2])):
-        scope = draw.choice(["pipeline", "source", "record"])
+    scopes = [draw.choice(SCOPES) for _ in range(draw.choice([1, 1, 2]))]
+    for number, scope in enumerate(scopes):
+        # What is only written later cannot be read.
+        readable = [each for each in SCOPES if each == scope or each not in scopes[number + 1 :]]
         names = draw.sample(NAMES, draw.choice([1, 2, 3]))
-        yield scope, [(name, expression(draw, scope, name)) for name in names]
+        yield scope, [(name, expression(draw, scope, name, readable)) for name in names]
 
 
 def records(draw: random.Random) -> list[Record]:
