@@ -402,3 +402,32 @@ def test_event_times_are_moved_back_by_the_delay(workplace: Workplace) -> None:
     )
     assert ran.code == 0, ran.message
     assert workplace.read("out.csv").splitlines()[1] == ("2026-01-02T00:00:30,2026-01-01T00:00:20,")
+
+
+# Messages
+
+
+def test_messages_tell_variables_as_of_the_record_or_in_the_end(workplace: Workplace) -> None:
+    nodes = """
+          - { type: state, name: st, input: orders,
+              config: { scope: pipeline, set: [{ var: n, cxl: $pipeline.n + 1 }] } }
+          - type: transform
+            name: read
+            input: st
+            config:
+              cxl: |
+                trace warn if $pipeline.n > 2 then "record " + $pipeline.n.to_string()
+                emit n = $pipeline.n
+              log:
+                - { level: warn, when: before_transform, message: "0", condition: $pipeline.n == 0 }
+                - { level: warn, when: after_transform, message: all, condition: $pipeline.n == 4 }
+    """
+    ran = run(workplace, "{ pipeline: { n: { type: int, default: 0 } } }", nodes)
+    assert ran.code == 0, ran.message
+    said = [message for message in ran.messages if " read: " in message]
+    assert said == [
+        "warn read: 0",
+        "warn read: record 3",
+        "warn read: record 4",
+        "warn read: all",
+    ]

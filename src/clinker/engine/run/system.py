@@ -58,10 +58,17 @@ class SystemValues:
     finals: Finals = field(default_factory=Finals)
     """What state nodes leave in variables."""
 
-    def surroundings(self, unit: Unit, reads: frozenset[Key], max_expansion: int) -> Surroundings:
-        """What the interpreter needs besides the record to run a program of this node."""
+    def surroundings(
+        self, unit: Unit, reads: frozenset[Key], max_expansion: int, *, has_record: bool = True
+    ) -> Surroundings:
+        """What the interpreter needs besides the record to run a program of this node.
+
+        Without a record, variables of the pipeline are what is left in them.
+        """
         constants: System = {
-            key: self.constant(unit, key) for key in reads if not is_per_record(key)
+            key: self.constant(unit, key)
+            for key in reads
+            if not is_per_record(key) or (key[0] == "pipeline" and not has_record)
         }
         return Surroundings(constants, lambda: self.now, max_expansion=max_expansion)
 
