@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import field
 
 from clinker.config import Pipeline
-from clinker.config.nodes import PipelineNode
+from clinker.config.nodes import PipelineNode, StateNode
 from clinker.config.variables import Declaration, Value, Variable
 from clinker.cxl.types import Type
 from clinker.diagnostics import Diagnostic, Label, Location
@@ -28,6 +28,8 @@ class Registry:
     """What a channel sets for the records of one source only, by its name."""
     places: Mapping[tuple[str, str], Location] = field(default_factory=dict, repr=False)
     """Where each variable of a scope is declared."""
+    written: frozenset[tuple[str, str]] = frozenset()
+    """The variables that state nodes write, by scope and name: each of them may become null."""
 
     def scope(self, name: str) -> Mapping[str, Variable]:
         variables: Mapping[str, Variable] = getattr(self, name)
@@ -35,7 +37,15 @@ class Registry:
 
     def types(self, scope: str) -> dict[str, Type]:
         """The types of a scope's variables."""
-        return {name: _read_type(variable) for name, variable in self._readable(scope).items()}
+        types = {name: _read_type(variable) for name, variable in self._readable(scope).items()}
+        return {
+            name: type_.nullable() if (scope, name) in self.written else type_
+            for name, type_ in types.items()
+        }
+
+    def types_of(self, scope: str) -> dict[str, Type]:
+        """The types of a scope's variables; of what is no scope, none."""
+        return self.types(scope) if scope in SCOPES else {}
 
     def _readable(self, scope: str) -> dict[str, Variable | Type]:
         declared = dict[str, Variable | Type](self.scope(scope))
@@ -80,9 +90,19 @@ def collect_declarations(pipeline: Pipeline, graph: Graph) -> tuple[Registry, li
         elif scope.prefix:
             problems.append(_declared_twice(scope, declaration, places[key]))
     registry = Registry(
-        dict(variables.static), scopes["pipeline"], scopes["source"], scopes["record"], {}, places
+        dict(variables.static),
+        scopes["pipeline"],
+        scopes["source"],
+        scopes["record"],
+        places=places,
+        written=frozenset(_written(graph)),
     )
     return registry, problems
+
+
+def _written(graph: Graph) -> Iterator[tuple[str, str]]:
+    for _, node in graph.of(StateNode):
+        yield from ((node.config.scope, assignment.var) for assignment in node.config.set)
 
 
 def _declarations(pipeline: Pipeline, graph: Graph) -> list[tuple[CallScope, Declaration]]:

@@ -303,3 +303,13 @@ def test_a_body_declares_what_exists(tmp_path: Path) -> None:
     declares = "{ declares: [{ name: total, scope: pipeline, type: float }], cxl"
     found = findings(tmp_path, CALL, output("call"), c=BODY.replace("{ cxl", declares))
     assert shown(found) == ["E030 c.comp.yaml:7 $pipeline.total is declared twice"]
+
+
+def test_what_is_written_before_the_run_depends_on_no_reader(tmp_path: Path) -> None:
+    nodes = (
+        transform("t", "left", "emit x = $pipeline.total")
+        + state("st", "t", "pipeline", "total", "sum(id).to_float()", "phase: init, ")
+        + output("t")
+    )
+    found = compiled_in(tmp_path, {"p.yaml": HEAD + indent(nodes, "  ")})
+    assert [d.code for d in found.diagnostics] == ["E069"]

@@ -3,6 +3,8 @@
 - `evaluate`: expressions, and programs that run once per record
 - `arithmetic`: what operators do
 - `grouping`: aggregate programs over lists of records
+- `assigning`: the assignments of state nodes, one record after the other
+- `running`: aggregates of all values so far
 - `windowing`: programs with window functions over lists of records
 - `window_spec`: how windows divide, order and frame records
 - `tagged`: values of any type as one text

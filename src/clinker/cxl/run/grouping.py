@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 
 from clinker.cxl.builtins.aggregates import check_argument
@@ -135,6 +135,14 @@ class GroupProgram:
 
 def aggregate_calls(expression: typed.Expr) -> list[typed.Aggregate]:
     return [part for part in expression.walk() if isinstance(part, typed.Aggregate)]
+
+
+def group_parts(expression: typed.Expr) -> Iterator[typed.Expr]:
+    """What an expression evaluates once for a group, and not on its records."""
+    yield expression
+    if not isinstance(expression, typed.Aggregate):
+        for part in expression.children():
+            yield from group_parts(part)
 
 
 def _argument_evaluators(call: typed.Aggregate) -> list[Evaluate]:

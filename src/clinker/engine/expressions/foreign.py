@@ -85,14 +85,19 @@ class Foreign:
         return Surroundings(system, clock=lambda: self.now, max_expansion=max_expansion)
 
 
+def shown_value(value: typed.Expr) -> str:
+    """An expression on one line, as it is written."""
+    place = value.location
+    return " ".join(place.source.text[place.span.start : place.span.end].split())
+
+
 @frozen(eq=False)
 class ForeignExpression(Foreign):
     expression: typed.Expr
 
     @property
     def cxl(self) -> str:
-        place = self.expression.location
-        return " ".join(place.source.text[place.span.start : place.span.end].split())
+        return shown_value(self.expression)
 
     @property
     def ddl(self) -> str:
@@ -201,7 +206,7 @@ def _with_columns(
     values: list[object] = []
     failed: list[bool] = []
     for row in range(batch.num_rows):
-        record_values = _sort_values(foreign.reads, [column[row] for column in columns])
+        record_values = sort_values(foreign.reads, [column[row] for column in columns])
         try:
             values.append(compute(record_values))
             failed.append(False)
@@ -212,7 +217,8 @@ def _with_columns(
     return batch.append_column(unquote(foreign.fails), pa.array(failed, pa.bool_()))
 
 
-def _sort_values(reads: Sequence[Read], values: Sequence[Value]) -> RecordValues:
+def sort_values(reads: Sequence[Read], values: Sequence[Value]) -> RecordValues:
+    """The values of a record, given in the order of what is read."""
     record_values = RecordValues({}, {}, {}, {}, {}, {})
     for read, value in zip(reads, values, strict=True):
         match read.wanted:

@@ -55,8 +55,10 @@ class Building:
         inputs = FlowInputs(flow, unit, self.system, renamed or {})
         return Compiler(inputs, flow.scope, self.overrides)
 
-    def surroundings(self, unit: Unit, expressions: Iterable[typed.Expr]) -> Surroundings:
-        """What the interpreter needs to run these expressions on a record again."""
+    def surroundings(
+        self, unit: Unit, expressions: Iterable[typed.Expr], *, has_record: bool = True
+    ) -> Surroundings:
+        """What the interpreter needs to run these expressions on a record again, or without one."""
         reads = frozenset(
             (part.namespace, part.path)
             for expression in expressions
@@ -66,7 +68,7 @@ class Building:
         limit = DEFAULT_MAX_EXPANSION
         if isinstance(unit.node, TransformNode):
             limit = unit.node.config.max_expansion
-        return self.system.surroundings(unit, reads, limit)
+        return self.system.surroundings(unit, reads, limit, has_record=has_record)
 
     def site(self, unit: Unit, explain: Explain | None, *, is_fatal: bool = False) -> int:
         """A new place where records of a node can be rejected."""

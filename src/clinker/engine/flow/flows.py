@@ -15,10 +15,10 @@ from clinker.engine.nodes.merge import merge
 from clinker.engine.nodes.output import Written, written
 from clinker.engine.nodes.route import branch_flow, route
 from clinker.engine.nodes.source import source
+from clinker.engine.nodes.state import state
 from clinker.engine.nodes.transform import transform
 from clinker.engine.reading.inputs import SourceInput
 from clinker.engine.rejects.mark import with_rejected
-from clinker.engine.report.facts import Exit, RunError
 from clinker.plan.graph.graph import Edge, Unit
 from clinker.plan.nodes import (
     Planned,
@@ -43,8 +43,17 @@ class Flows:
         graph = building.plan.graph
         outputs = [unit.name for unit, _ in graph.of(OutputNode)]
         looked_up = [w.root for w in building.plan.windows.values() if w.lookup is not None]
-        ends = [*outputs, *looked_up]
+        ends = [*outputs, *looked_up, *(planned.name for planned in self.init_nodes())]
         self._live = {name for end in ends for name in (end, *graph.ancestors(end))}
+
+    def init_nodes(self) -> list[PlannedState]:
+        """The state nodes that work before the run, in the order in which they can."""
+        planned = [self._building.plan.nodes[unit.name] for unit in self._building.plan.graph]
+        return [node for node in planned if isinstance(node, PlannedState) and node.node.init_phase]
+
+    def is_end(self, name: str) -> bool:
+        """Whether nothing reads what leaves a node."""
+        return not self._readers(name)
 
     def outputs(self) -> list[Written]:
         """All outputs, in the order of the pipeline."""
@@ -99,9 +108,7 @@ class Flows:
                 by_label = {e.label: flow for e, flow in zip(unit.inputs, flows, strict=True)}
                 return combine(self._building, planned, by_label)
             case PlannedState():
-                raise RunError(
-                    f"running a state node is not supported yet: '{unit.name}'", Exit.CONFIGURATION
-                )
+                return state(self._building, planned, flows[0])
             case PlannedOutput():
                 raise AssertionError(f"nothing reads from the output '{unit.name}'")
         assert_never(planned)

@@ -164,6 +164,12 @@ ORDER = HiddenKind(name="$order.", in_groups=InGroups.OWN, is_aligned=False)
 META = HiddenKind(name="$meta.", in_groups=InGroups.NONE, read=_provenance)
 """The metadata that programs emit."""
 
+VARIABLE = HiddenKind(name="$var.", in_groups=InGroups.NONE)
+"""What state nodes have written: the values of variables as of the record, by scope and name."""
+
+PASSED = HiddenKind(name="$passed.", in_groups=InGroups.NONE)
+"""For each of them, whether the record has met a writer; null where it has not."""
+
 DOCUMENT = HiddenKind(name=DOCUMENT_NAME, in_groups=InGroups.NULL, read=_document)
 """What the document around a record says, as far as anyone reads it."""
 
@@ -195,6 +201,8 @@ HIDDEN_KINDS = [
     ORDER,
     UNDECLARED,
     META,
+    VARIABLE,
+    PASSED,
     DOCUMENT,
     ORIGIN,
     FIRST,

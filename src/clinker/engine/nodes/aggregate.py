@@ -14,7 +14,7 @@ from clinker.cxl.builtins.aggregates import Aggregate
 from clinker.cxl.check import typed
 from clinker.cxl.failure import FailureKind
 from clinker.cxl.run.evaluate import Surroundings
-from clinker.cxl.run.grouping import aggregate_calls
+from clinker.cxl.run.grouping import aggregate_calls, group_parts
 from clinker.cxl.sql.aggregates import AggregateSql
 from clinker.cxl.sql.operand import Operand, Sql
 from clinker.cxl.types import ANY, BOOL, INT, Kind, Type
@@ -66,7 +66,7 @@ from clinker.engine.rejects.mark import (
 )
 from clinker.engine.rejects.payload import payload_sql
 from clinker.engine.rejects.sites import Demand
-from clinker.engine.run.system import SOURCE_COUNT, SystemValues
+from clinker.engine.run.system import SystemValues
 from clinker.frozen import frozen
 from clinker.plan.graph.graph import Unit
 from clinker.plan.nodes import PlannedAggregate
@@ -340,8 +340,15 @@ class _Aggregation:
     def _surroundings(self) -> Surroundings:
         """What the interpreter needs to compute the emits again."""
         known = self.building.surroundings(self.unit, (e.value for e in self.emits))
-        count = self.building.system.of_group(self.unit, self.flow, SOURCE_COUNT)
-        return replace(known, system={**known.system, SOURCE_COUNT: count})
+        keys = {
+            (part.namespace, part.path)
+            for emit in self.emits
+            for part in group_parts(emit.value)
+            if isinstance(part, typed.System)
+        }
+        system = self.building.system
+        of_group = {key: system.of_group(self.unit, self.flow, key) for key in keys}
+        return replace(known, system={**known.system, **of_group})
 
     def _group_rejection(self, read: Sequence[tuple[str, Type]], origin: str) -> str:
         known = self._surroundings()

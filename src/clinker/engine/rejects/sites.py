@@ -31,6 +31,9 @@ class Demand(IntEnum):
     those by which the types of its parts were guessed."""
     LONG_TEXTS = 2
     """A text is so long that a pattern may take forever, unless it is stopped."""
+    SINGLE_STEPS = 3
+    """A value of a state node fails by what the records before have left, so that each of them
+    has to be taken on its own."""
 
 
 class RunAgain(Exception):

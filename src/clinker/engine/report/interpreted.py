@@ -11,9 +11,11 @@ from clinker.cxl.run.grouping import aggregate_calls
 from clinker.cxl.sql.operand import Sql
 from clinker.cxl.types import Type
 from clinker.engine.expressions import Compiler
+from clinker.engine.expressions.foreign import shown_value
 from clinker.engine.expressions.rows import compile_row_program
 from clinker.engine.expressions.scope import ForeignColumns
 from clinker.frozen import frozen
+from clinker.plan.analyses.folds import fold_steps
 from clinker.plan.analyses.windows import window_calls
 from clinker.plan.compile import Plan
 from clinker.plan.nodes import (
@@ -21,6 +23,7 @@ from clinker.plan.nodes import (
     PlannedAggregate,
     PlannedCombine,
     PlannedRoute,
+    PlannedState,
     PlannedTransform,
 )
 from clinker.plan.nodes.checks import CHECKED_VALUE
@@ -28,7 +31,9 @@ from clinker.plan.nodes.checks import CHECKED_VALUE
 
 def interpreted(plan: Plan) -> dict[str, tuple[str, ...]]:
     """By node, the expressions that the interpreter computes, record by record."""
-    return {name: tuple(_NodeTexts().interpreted(planned)) for name, planned in plan.nodes.items()}
+    return {
+        name: tuple(_NodeTexts(plan).interpreted(planned)) for name, planned in plan.nodes.items()
+    }
 
 
 @frozen
@@ -52,11 +57,17 @@ class _Names:
 class _NodeTexts:
     """The SQL of a node, made as a run makes it, for what it leaves to the interpreter."""
 
-    def __init__(self) -> None:
+    def __init__(self, plan: Plan) -> None:
+        self.plan = plan
         self.now = dt.datetime(1, 1, 1)
         self.compiler = Compiler(_Names(self.now))
 
     def interpreted(self, planned: Planned) -> Iterator[str]:
+        if isinstance(planned, PlannedState):
+            steps = fold_steps(self.plan.graph, self.plan.nodes, planned)
+            if steps is None:
+                yield from map(shown_value, planned.assignments.values())
+                return
         for layer in self.compiler.scope.layers(*self._texts(planned)):
             if isinstance(layer, ForeignColumns):
                 yield from (work.cxl for work in layer.work)
@@ -74,6 +85,9 @@ class _NodeTexts:
                     yield self.compiler.is_true(condition).text
             case PlannedAggregate():
                 yield from self._aggregate(planned)
+            case PlannedState(assignments=assignments):
+                for value in assignments.values():
+                    yield from self._state(value)
             case PlannedCombine(where=where, program=program):
                 yield self.compiler.is_true(where).text
                 if program:
@@ -106,6 +120,16 @@ class _NodeTexts:
             values, meta = block.values, block.meta
         yield from values.values()
         yield from meta.values()
+
+    def _state(self, value: typed.Expr) -> Iterator[str]:
+        calls = aggregate_calls(value)
+        for call in calls:
+            yield from (self.compiler.expression(arg).text for arg in call.args)
+        fails = {call: "false" if call.fails else None for call in calls}
+        self.compiler.results = {
+            call: Sql(f"`$group{n}`", fails[call]) for n, call in enumerate(calls)
+        }
+        yield self.compiler.expression(value).text
 
     def _checks(self, planned: PlannedTransform) -> Iterator[str]:
         for check in planned.validations:

@@ -10,6 +10,7 @@ lending     the records of a single node, for a session of the caller's
 supported   what this version does not run yet
 failures    what goes wrong inside the engine, in words for the user
 system      what `$pipeline`, `$source`, `$vars` and their kin stand for
+finals      what state nodes leave in variables, the init phase included
 logs        what a pipeline says while it runs
 tracing     what of that only the interpreter can tell
 observer    who watches a run

@@ -8,8 +8,6 @@ from collections.abc import Iterator, Sequence, Set
 from contextlib import ExitStack, contextmanager
 from operator import itemgetter
 
-import pyarrow as pa
-
 from clinker.engine.flow.building import Building
 from clinker.engine.flow.flows import Flows
 from clinker.engine.nodes.output import Written
@@ -93,7 +91,7 @@ def compute(prepared: Prepared, session: Session, demands: Set[Demand]) -> Compu
     with ExitStack() as cleaning:
         cleaning.callback(session.forget_frames)
         outputs: list[ComputedOutput] = []
-        rejects: list[pa.Table] = []
+        rejects = system.finals.prepare(session, flows)
         for output in flows.outputs():
             prepared.observer.step_started(output.planned.name, prepared.total)
             output, collected = _collect(prepared, session, output, cleaning)

@@ -39,7 +39,9 @@ def node_frame(plan: Plan, node: str, port: str | None, spark: SparkSession) -> 
     with adopt(spark, lends_frames=True) as session:
         overrides = session.engine.overrides
         building = Building(plan, system, sites, Quiet(), every, overrides=overrides)
-        return session.data_frame(_lent_frame(plan, node, port, Flows(building, inputs)))
+        flows = Flows(building, inputs)
+        system.finals.prepare(session, flows)
+        return session.data_frame(_lent_frame(plan, node, port, flows))
 
 
 def _lasting_spool(plan: Plan) -> Spool:

@@ -215,7 +215,7 @@ class _Spoken:
             self.building.observer.logged(level, text, node, shown)
 
     def _holds(self, condition: typed.Expr, record: Mapping[str, Value]) -> bool:
-        known = self.building.surroundings(self.planned.unit, [condition])
+        known = self.building.surroundings(self.planned.unit, [condition], has_record=False)
         try:
             return compile_expression(condition)(Frame(dict(record), known)) is True
         except Failure:

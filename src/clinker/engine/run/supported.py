@@ -49,14 +49,13 @@ def _reason(planned: Planned) -> str | None:
             return _reason_of_format(planned) or _reason_of_source(node.config)
         case PlannedOutput():
             return _reason_of_format(planned)
-        case PlannedState():
-            return "is a state node"
         case (
             PlannedTransform()
             | PlannedAggregate()
             | PlannedRoute()
             | PlannedMerge()
             | PlannedCombine()
+            | PlannedState()
         ):
             return None
         case other:

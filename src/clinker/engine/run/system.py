@@ -4,12 +4,16 @@ from __future__ import annotations
 
 import datetime as dt
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import field
 from functools import partial
 
+from clinker.config.nodes import SourceNode
+from clinker.config.variables import RESERVED
 from clinker.cxl.run.evaluate import Surroundings, System
-from clinker.cxl.types import INT, STRING, Type
+from clinker.cxl.types import DATETIME, INT, STRING, Type
 from clinker.cxl.values import Value
-from clinker.engine.expressions import literal, recast
+from clinker.engine.expressions import literal, recast, representation
+from clinker.engine.flow import hidden as kinds
 from clinker.engine.flow.flow import (
     DOCUMENT,
     META,
@@ -21,7 +25,9 @@ from clinker.engine.flow.flow import (
 )
 from clinker.engine.reading.inputs import SourceInput
 from clinker.engine.report.facts import Identity
+from clinker.engine.run.finals import Finals, Slots, Variable
 from clinker.frozen import frozen
+from clinker.plan.analyses.folds import Passed, passed_writers
 from clinker.plan.compile import Plan
 from clinker.plan.graph.graph import Unit
 
@@ -49,11 +55,20 @@ class SystemValues:
     """The names of the files each source reads."""
     count_of: Callable[[str], int]
     """How many records a source has."""
+    finals: Finals = field(default_factory=Finals)
+    """What state nodes leave in variables."""
 
-    def surroundings(self, unit: Unit, reads: frozenset[Key], max_expansion: int) -> Surroundings:
-        """What the interpreter needs besides the record to run a program of this node."""
+    def surroundings(
+        self, unit: Unit, reads: frozenset[Key], max_expansion: int, *, has_record: bool = True
+    ) -> Surroundings:
+        """What the interpreter needs besides the record to run a program of this node.
+
+        Without a record, variables of the pipeline are what is left in them.
+        """
         constants: System = {
-            key: self.constant(unit, key) for key in reads if not is_per_record(key)
+            key: self.constant(unit, key)
+            for key in reads
+            if not is_per_record(key) or (key[0] == "pipeline" and not has_record)
         }
         return Surroundings(constants, lambda: self.now, max_expansion=max_expansion)
 
@@ -78,7 +93,7 @@ class SystemValues:
                 return self.identity.batch_id
             case "pipeline", "start_time":
                 return self.now
-        return self.plan.registry.initial("pipeline", name)
+        return self._final(unit, name)
 
     def sql(self, unit: Unit, flow: Flow, key: Key, type_: Type) -> str:
         """The variable as SQL over the columns of a flow."""
@@ -88,15 +103,17 @@ class SystemValues:
         name = path[-1]
         if namespace in _CARRIED:
             return _carried(flow, _CARRIED[namespace] + ".".join(path), type_)
+        if len(path) == 1 and name in self.plan.registry.types_of(namespace):
+            return self._as_of_record(unit, flow, (namespace, name), type_)
         if namespace in ("source", "pipeline") and name in (*_FILE, "source_file"):
             return self._by_source(flow, partial(self._file, flow))
         if namespace in ("source", "pipeline") and name in ("row", "source_row"):
             return row_number(flow.value(POSITION))
-        if namespace == "source":
-            return self._by_source(
-                flow, lambda source: literal(self._of_source(unit, path, source), type_)
-            )
-        return literal(self.plan.registry.initial(namespace, name), type_)
+        if path == ("event_time",):
+            return self._by_source(flow, partial(self._event_time, flow))
+        if len(path) == 2:
+            return self._of_input(unit, flow, path, type_)
+        return self._by_source(flow, lambda source: literal(self._of_source(name, source), type_))
 
     def of_group(self, unit: Unit, flow: Flow, key: Key) -> Value:
         """What a variable is for a group of a flow's records, when all of them have been read."""
@@ -104,27 +121,108 @@ class SystemValues:
             return self.constant(unit, key)
         return self.count_of(flow.sources[0]) if len(flow.sources) == 1 else None
 
+    # Scoped variables
+
+    def _as_of_record(self, unit: Unit, flow: Flow, variable: Variable, type_: Type) -> str:
+        """What a record has in a variable: what it brings along, else what is left in the end."""
+        key = ".".join(variable)
+        own = flow.hidden.get(kinds.VARIABLE.column(key))
+        if own is None:
+            return self._left(unit, flow, variable, type_)
+        brought = flow.value(own.name)
+        came = passed_writers(self.plan.graph, self.plan.nodes, unit, variable)
+        if came is Passed.ALL:
+            return brought
+        left = self._left(unit, flow, variable, type_)
+        return f"if({flow.value(kinds.PASSED.column(key))}, {brought}, {left})"
+
+    def _left(self, unit: Unit, flow: Flow, variable: Variable, type_: Type) -> str:
+        """What a record finds in a variable that it does not bring along."""
+        scope, name = variable
+        if scope == "pipeline":
+            return literal(self._final(unit, name), type_)
+        initial = literal(self.plan.registry.initial(scope, name), type_)
+        if scope == "record":
+            return initial
+        slots = self._slots(unit, variable)
+        written = {source for source, *_ in slots}
+
+        def of_files(source: str) -> str:
+            begin = self.plan.registry.initial("source", name, source)
+            number = self._number(source)
+            if number not in written:
+                return literal(begin, type_)
+            files = range(len(self.files[source]))
+            values = ", ".join(literal(slots.get((number, n), begin), type_) for n in files)
+            place = f"CAST({file_number(flow.value(POSITION))} + 1 AS INT)"
+            return f"element_at(array({values}), {place})"
+
+        groups = literal(slots[None, None], type_) if (None, None) in slots else initial
+        return self._by_source(flow, of_files, groups)
+
+    def _final(self, unit: Unit, name: str) -> Value:
+        """What is left in a variable of the pipeline, as far as a node is concerned."""
+        slots = self._slots(unit, ("pipeline", name))
+        return slots.get((), self.plan.registry.initial("pipeline", name))
+
+    def _slots(self, unit: Unit, variable: Variable) -> Slots:
+        return self.finals.of(self.plan.graph, self.plan.nodes, unit, variable)
+
+    def _of_input(self, unit: Unit, flow: Flow, path: tuple[str, ...], type_: Type) -> str:
+        """A variable of another input; records of it have their own."""
+        label, name = path
+        behind = self._sources_behind(unit, label)
+        own = self._as_of_record(unit, flow, ("source", name), type_)
+        if behind.issuperset(flow.sources):
+            return own
+        other: Value = None
+        if len(behind) == 1:
+            (source,) = behind
+            other = self._of_whole_source(self._slots(unit, ("source", name)), name, source)
+        elsewhere = literal(other, type_)
+        return self._by_source(flow, lambda s: own if s in behind else elsewhere, elsewhere)
+
+    def _of_whole_source(self, slots: Slots, name: str, source: str) -> Value:
+        """What a source has in a variable; null if its files do not agree by themselves."""
+        number = self._number(source)
+        if not any(key[0] == number for key in slots):
+            return self.plan.registry.initial("source", name, source)
+        return slots.get((number, 0)) if len(self.files[source]) == 1 else None
+
+    # Sources
+
     def _file(self, flow: Flow, source: str) -> str:
         names = ", ".join(literal(name, STRING) for name in self.files[source])
         return f"element_at(array({names}), CAST({file_number(flow.value(POSITION))} + 1 AS INT))"
 
-    def _of_source(self, unit: Unit, path: tuple[str, ...], source: str) -> Value:
-        match path:
-            case ("name",):
+    def _event_time(self, flow: Flow, source: str) -> str:
+        """The event time of a record, moved back by the delay of its source."""
+        configs = {unit.name: node.config for unit, node in self.plan.graph.of(SourceNode)}
+        watermark = configs[source].watermark
+        column = flow.hidden_of(kinds.ORIGIN).get(watermark.column) if watermark else None
+        if not (watermark and column):
+            return literal(None, DATETIME)
+        text = flow.value(column.name)
+        if representation(column.type).is_tagged:
+            text = f"TRY_CAST(substr({text}, 2) AS TIMESTAMP_NTZ)"
+        moment = f"CAST({text} AS TIMESTAMP_NTZ)"
+        delay = watermark.delay
+        if not delay:
+            return moment
+        return f"({moment} - INTERVAL '{delay.total_seconds():.6f}' SECOND)"
+
+    def _of_source(self, name: str, source: str) -> Value:
+        match name:
+            case "name":
                 return source
-            case ("batch",):
+            case "batch":
                 return self.identity.batch_id
-            case ("ingestion_timestamp",):
+            case "ingestion_timestamp":
                 return self.now
-            case ("count",):
-                return None
-            case (label, name):
-                behind = self._sources_behind(unit, label)
-                if source not in behind and len(behind) > 1:
-                    return None
-                meant = source if source in behind else next(iter(behind))
-                return self.plan.registry.initial("source", name, meant)
-        return self.plan.registry.initial("source", path[-1], source)
+        return None
+
+    def _number(self, source: str) -> int:
+        return [*self.files].index(source)
 
     def _sources_behind(self, unit: Unit, label: str) -> set[str]:
         """The sources of an input that a merge or combine before this node calls `label`."""
@@ -135,13 +233,14 @@ class SystemValues:
         reached = inputs.union(*(graph.ancestors(name) for name in inputs))
         return {name for name in self.files if name in reached}
 
-    def _by_source(self, flow: Flow, text: SourceText) -> str:
+    def _by_source(self, flow: Flow, text: SourceText, of_groups: str | None = None) -> str:
         """What a variable is for the records of each source that are in the flow."""
-        numbers = {name: number for number, name in enumerate(self.files)}
         cases = " ".join(
-            f"WHEN {literal(numbers[source], INT)} THEN {text(source)}" for source in flow.sources
+            f"WHEN {literal(self._number(source), INT)} THEN {text(source)}"
+            for source in flow.sources
         )
-        return f"CASE {flow.value(SOURCE)} {cases} END"
+        otherwise = f" ELSE {of_groups}" if of_groups and flow.has_groups else ""
+        return f"CASE {flow.value(SOURCE)} {cases}{otherwise} END"
 
 
 def _carried(flow: Flow, column: str, type_: Type) -> str:
@@ -162,5 +261,5 @@ def system_values(plan: Plan, identity: Identity, inputs: Sequence[SourceInput])
 def is_per_record(key: Key) -> bool:
     namespace, path = key
     return namespace in _OF_RECORDS or (
-        namespace == "pipeline" and path in (("source_file",), ("source_row",))
+        namespace == "pipeline" and path[0] not in RESERVED["pipeline"]
     )

@@ -5,6 +5,7 @@ knows, it asks the node.
 
   ports           may bodies of compositions name the columns they name, and keep their promises?
   variable_flow   is every scoped variable written before it is read?
+  folds           which values of state nodes can be folded by window functions?
   correlation     which records stand or fall together?
   ordering        what are records sorted by, and how do aggregates make use of it?
   windows         which records does each window cover?

@@ -21,7 +21,7 @@ Variable = tuple[str, str]
 def check_variable_flow(
     graph: Graph, nodes: Mapping[str, Planned], registry: Registry
 ) -> list[Diagnostic]:
-    """E164 and E171 to E175."""
+    """E069, E164 and E171 to E175."""
     flow = _Flow(graph, nodes, registry)
     return [*flow.imports(), *flow.accesses(), *flow.init_consumers()]
 
@@ -181,10 +181,24 @@ class _Flow:
                 return
             writers = before_the_run
         elif before_the_run:
+            yield from self._circle(read, before_the_run)
             return
         upstream = self.graph.ancestors(read.unit.name)
         if not any(w.unit.name in upstream for w in writers):
             yield self._not_downstream(read, writers)
+
+    def _circle(self, read: _Access, writers: list[_Access]) -> Iterator[Diagnostic]:
+        """What is written before the run cannot be made of records that depend on it."""
+        for writer in writers:
+            if read.unit.name in self.graph.ancestors(writer.unit.name):
+                yield read.unit.problem(
+                    "E069",
+                    f"'{read.unit.name}' reads {read.shown}, which '{writer.unit.name}' writes "
+                    f"before the run from the records of '{read.unit.name}'",
+                    read.location,
+                    help=f"let '{writer.unit.name}' read from a node before '{read.unit.name}'",
+                    also=(Label(writer.location, "written here"),),
+                )
 
     def _too_early(self, read: _Access, writer: _Access) -> Diagnostic:
         return read.unit.problem(

@@ -8,11 +8,19 @@ from dataclasses import dataclass
 from typing import Literal, assert_never
 
 from clinker.cxl.check import typed
+from clinker.plan.analyses.folds import fold_steps, has_windows
 from clinker.plan.analyses.joins import Strategy as JoinStrategy
 from clinker.plan.analyses.ordering import Strategy as AggregateStrategy
 from clinker.plan.compile import Plan
 from clinker.plan.graph.graph import Unit
-from clinker.plan.nodes import Planned, PlannedAggregate, PlannedCombine, PlannedOutput, Shape
+from clinker.plan.nodes import (
+    Planned,
+    PlannedAggregate,
+    PlannedCombine,
+    PlannedOutput,
+    PlannedState,
+    Shape,
+)
 
 SpillPriority = int | Literal["last"] | None
 """Lower is cheaper to write to disk; None holds nothing that could be written."""
@@ -97,9 +105,18 @@ def _passing(plan: Plan, planned: Planned) -> Operator:
         return Operator(Parallelism.KEY, "distinct", "Distinct", 30, spills=True, reorders=True)
     if window:
         return Operator(Parallelism.RECORD, "lookup", "Window", "last")
-    if planned.cxl and planned.cxl.counts_on_itself:
-        return Operator(Parallelism.SERIAL)
-    return _PER_RECORD
+    return _state(plan, planned) if isinstance(planned, PlannedState) else _PER_RECORD
+
+
+def _state(plan: Plan, planned: PlannedState) -> Operator:
+    steps = fold_steps(plan.graph, plan.nodes, planned)
+    if steps is not None and not any(has_windows(step) for step in steps):
+        return _PER_RECORD
+    per_file = planned.node.config.scope == "source"
+    parallelism = Parallelism.PARTITION if per_file else Parallelism.SERIAL
+    if steps is None:
+        return Operator(parallelism, "steps", "Sort", 20, spills=True, reorders=per_file)
+    return Operator(parallelism, "window", "Window", "last", spills=True, reorders=True)
 
 
 def removes_duplicates(planned: Planned) -> bool:

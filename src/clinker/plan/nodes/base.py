@@ -54,8 +54,6 @@ class Cxl:
     """The records that fields are read of, by qualifier; empty where there is a single input."""
     looks_elsewhere: bool = False
     """Whether window functions read the records of another node."""
-    counts_on_itself: bool = False
-    """Whether a value that is written depends on the one before it."""
 
 
 @frozen

@@ -36,12 +36,6 @@ class PlannedState(PlannedNode[StateNode]):
         return Cxl(
             incoming=tuple(self.assignments.values()),
             writes={f"${scope}.{name}": value.type for name, value in self.assignments.items()},
-            counts_on_itself=any(
-                part.namespace == scope and part.path[0] == name
-                for name, value in self.assignments.items()
-                for part in value.walk()
-                if isinstance(part, typed.System)
-            ),
         )
 
     @property
