@@ -10,24 +10,30 @@ from collections.abc import Sequence
 
 import pyarrow as pa
 
+from clinker.engine.flow import hidden as kinds
 from clinker.engine.flow.flow import POSITION, REJECT, SOURCE, Flow
 from clinker.formats.common.read_spec import REJECT_TYPE
 
+MEMBERSHIP = kinds.MEMBERSHIP.name
 REJECTS = pa.schema(
     [
         (SOURCE, pa.int32()),
         (POSITION, pa.int64()),
         *REJECT_TYPE,
+        (MEMBERSHIP, pa.string()),
     ]
 )
 _BETWEEN = "\n"
 
 
-def reject_text_sql(flow: Flow) -> str:
-    """What is told of a rejected record; of others, not even where they come from."""
+def reject_text_sql(flow: Flow, membership: str) -> str:
+    """What is told of a rejected record; of others, not even where they come from.
+
+    `membership` is SQL for what it falls with.
+    """
     mark = flow.value(REJECT)
     place = map(flow.value, (SOURCE, POSITION))
-    parts = (*place, *(f"{mark}.{part.name}" for part in REJECT_TYPE))
+    parts = (*place, *(f"{mark}.{part.name}" for part in REJECT_TYPE), membership)
     texts = (f"ifnull(string({part}), '')" for part in parts)
     return f"if({mark} IS NULL, NULL, concat_ws('\\n', {', '.join(texts)}))"
 

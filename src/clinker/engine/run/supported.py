@@ -39,8 +39,6 @@ def unsupported(plan: Plan) -> Iterator[str]:
     for name, planned in plan.nodes.items():
         if reason := _reason(planned):
             yield f"'{name}' {reason}"
-    if plan.pipeline.error_handling.correlation_key:
-        yield "the pipeline has a correlation key"
 
 
 def _reason(planned: Planned) -> str | None:
@@ -70,6 +68,4 @@ def _reason_of_format(planned: PlannedSource | PlannedOutput) -> str | None:
 
 
 def _reason_of_source(config: SourceConfig) -> str | None:
-    if isinstance(config.transport, RestTransport):
-        return "reads from a web service"
-    return "has a correlation key" if config.correlation_key else None
+    return "reads from a web service" if isinstance(config.transport, RestTransport) else None
