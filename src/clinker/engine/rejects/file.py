@@ -77,7 +77,8 @@ def _with_keys(plan: Plan, rejected: Rejected) -> Rejected:
 def _source_columns(plan: Plan, rejected: Rejected, inputs: Sequence[SourceInput]) -> list[str]:
     """The fields of all sources: declared ones in order, then what else their records have.
 
-    Behind those of a source stand the keys by which its records fall together. Of the rest, what headers tell comes first, as declared fields do in the order of the sources.
+    Behind those of a source stand the keys by which its records fall together. Of the rest, what
+    headers tell comes first, as declared fields do in the order of the sources.
     """
     keys = plan.correlation.sources
     columns: dict[str, None] = {}
