@@ -238,7 +238,7 @@ def test_an_inclusive_route_rejects_a_record_once(workplace: Workplace) -> None:
               config:
                 mode: inclusive
                 conditions: { a: "value >= 0", b: "value < 2" }
-                default: a
+                default: rest
             """,
             transform("t", "split.a", "emit r = 1 / value"),
             transform("u", "split.b", "emit r = 2 / value"),

@@ -7,6 +7,7 @@ import io
 import shutil
 from pathlib import Path
 
+from clinker.engine.report.as_metrics import metrics
 from clinker.engine.run.observer import Quiet
 from clinker.engine.run.run import run_in
 from clinker.engine.session.session import Session
@@ -23,6 +24,16 @@ def test_failures_before_and_behind_the_sums(session: Session, tmp_path: Path) -
     assert compiled.plan
     report = run_in(compiled.plan, session, Quiet())
     assert report.exit_code == 2
+    facts = metrics(compiled.plan, report, threads=1)
+    assert facts["correlation"] == {
+        "retract": {
+            "rounds": 5,
+            "output_rows_retracted_total": 1,
+            "synthetic_ck_fanout_lookups_total": 1,
+            "synthetic_ck_fanout_rows_expanded_total": 2,
+            "degrade_fallback_count": 0,
+        }
+    }
     lines = (tmp_path / "out/lines.csv").read_text()
     assert lines == "order_id,department,amount\nO1,HR,10\nO1,HR,20\nO3,ENG,200\n"
     # O2 is not written, since one of its lines fails; the other still counts in the total.

@@ -16,7 +16,7 @@ from clinker.engine.flow.flows import Flows
 from clinker.engine.nodes.output import Written
 from clinker.engine.rejects.entries import Rejected
 from clinker.engine.rejects.sites import Demand
-from clinker.engine.report.facts import Exit, RunError
+from clinker.engine.report.facts import Exit, Retracted, RunError
 from clinker.engine.run.logs import announce
 from clinker.engine.run.prepare import Prepared
 from clinker.engine.run.settle import (
@@ -63,6 +63,7 @@ class Computed:
 
     outputs: tuple[ComputedOutput, ...]
     rejected: Rejected
+    retracted: Retracted | None = None
 
     @property
     def written(self) -> int:
@@ -116,7 +117,7 @@ def compute(prepared: Prepared, session: Session, demands: Set[Demand], rounds: 
             prepared.observer.advanced(collected.records)
         settled = settle_rejects(prepared, session, building, rounds, rejects)
         rejected = explain_rejects(prepared, session, building, settled)
-    computed = Computed(outputs=tuple(outputs), rejected=rejected)
+    computed = Computed(outputs=tuple(outputs), rejected=rejected, retracted=rounds.retracted)
     check_rejects(prepared, rejected, computed.written)
     return computed
 

@@ -20,12 +20,14 @@ from clinker.engine.flow.flow import POSITION, SOURCE
 from clinker.engine.rejects.payload import payload_values
 from clinker.engine.rejects.reject_texts import MEMBERSHIP, REJECTS
 from clinker.engine.rejects.sites import Demand, RunAgain, Site, Sites, Unsettled
+from clinker.engine.report.facts import Retracted
 from clinker.engine.settling.fallen import Cause, Fallen, Group, Key, Oversized, Record
 from clinker.engine.settling.keys import read_key, read_lineage
 from clinker.engine.settling.sizes import Size
 from clinker.engine.settling.taking import collateral_reason
 from clinker.frozen import frozen
 from clinker.plan.compile import Plan
+from clinker.plan.nodes import Shape
 
 GROUP_NUMBER, IS_COLLATERAL = "$group_number", "$is_collateral"
 SETTLED = pa.schema([*REJECTS, (GROUP_NUMBER, pa.int64()), (IS_COLLATERAL, pa.bool_())])
@@ -67,6 +69,7 @@ class Rounds:
         self._fields = {n: keys[name].fields for n, name in enumerate(sources) if name in keys}
         """The key fields of sources, by their numbers."""
         self._order = {name: number for number, name in enumerate(plan.nodes)}
+        self._outputs = {n for n, node in plan.nodes.items() if node.shape is Shape.WRITES}
         self._policies = sorted(set(plan.settling.policies.values()))
         self._retracted: dict[Record, int] = {}
         """Records taken back, with the number of the trigger that did it."""
@@ -78,6 +81,20 @@ class Rounds:
         self._causes: dict[Group, tuple[tuple[object, ...], Cause]] = {}
         self.fallen = Fallen()
         self.rounds = 0
+        """How often all was computed and something failed."""
+        self._held_back = 0
+
+    @property
+    def retracted(self) -> Retracted | None:
+        """What it took to settle all; None if there was nothing to settle."""
+        if not self._fields:
+            return None
+        return Retracted(
+            rounds=max(1, self.rounds),
+            output_rows=self._held_back,
+            failed_groups=len(self._retracting),
+            records_taken_back=len(self._retracted),
+        )
 
     def expect(self, oversized: Sequence[Oversized]) -> None:
         """Begin without groups that are too large."""
@@ -287,6 +304,8 @@ class Rounds:
         groups = list(self.fallen.numbered())
         chosen: dict[Record, _Reject] = {}
         for each in rejects:
+            if each.site.is_collateral and each.site.node in self._outputs:
+                self._held_back += 1
             if each.site.is_collateral and each.record and each.record not in self._failed:
                 known = chosen.get(each.record)
                 if known is None or each.rank < known.rank:
