@@ -209,14 +209,13 @@ def test_what_cannot_run_is_not_described() -> None:
           - type: source
             name: s
             config:
-              type: csv
-              path: s.csv
-              correlation_key: id
+              type: json
+              transport: { kind: rest, url: "https://x.y", max_pages: 2 }
               schema: [{ name: id, type: int }]
           - { type: output, name: o, input: s, config: { type: csv, path: o.csv } }
         """
     )
-    assert as_sql(plan) == "-- cannot be run yet: 's' has a correlation key\n"
+    assert as_sql(plan) == "-- cannot be run yet: 's' reads from a web service\n"
 
 
 def test_no_spark_is_needed(tmp_path: Path) -> None:

@@ -56,8 +56,13 @@ def own_key_sql(building: Building, flow: Flow) -> str:
     return f"CASE {flow.value(SOURCE)} {' '.join(cases)} END"
 
 
-def membership_sql(building: Building, flow: Flow) -> str:
-    """What is told of a rejected record's group: its key; of a rejected group, its records."""
+def membership_sql(building: Building, flow: Flow) -> str | None:
+    """What is told of a rejected record's group: its key; of a rejected group, its records.
+
+    None if no records of the pipeline fall together.
+    """
+    if not building.plan.correlation.sources:
+        return None
     own = own_key_sql(building, flow)
     if LINEAGE_COLUMN.name in flow.hidden:
         lineage = f"to_json({flow.value(LINEAGE_COLUMN.name)}, map('ignoreNullFields', 'false'))"
@@ -69,9 +74,10 @@ def membership_sql(building: Building, flow: Flow) -> str:
 
 def with_membership(building: Building, flow: Flow) -> Flow:
     """The flow whose rejected records know their group, whatever is left of them from here on."""
-    if not building.plan.correlation.sources or not flow.has_rejects:
+    membership = membership_sql(building, flow)
+    if membership is None or not flow.has_rejects:
         return flow
-    text = f"if({flow.is_kept}, NULL, {membership_sql(building, flow)})"
+    text = f"if({flow.is_kept}, NULL, {membership})"
     return flow.with_hidden([(MEMBERSHIP_COLUMN, text)])
 
 
