@@ -312,3 +312,61 @@ def test_what_a_combine_propagates(
     found = [line.split(",")[0] for line in workplace.read("o.csv").splitlines()[1:]]
     assert list(dict.fromkeys(found)) == kept
     assert workplace.read("p.csv") == "dept,boss,f\nx,u,1\n"
+
+
+def test_the_deprecated_key_of_a_pipeline_is_that_of_its_sources(workplace: Workplace) -> None:
+    workplace.write(lines_csv=LINES)
+    ran = workplace.run(
+        pipeline(
+            source("lines", "id value"),
+            transform("parse", "lines", "emit value = value.to_int()"),
+            output("o", "parse"),
+            handling="correlation_key: id",
+        )
+    )
+    assert ran.code == 2, ran.message
+    assert workplace.read("o.csv") == "id,value\nB,400\n"
+
+
+def test_a_failing_row_of_a_strict_aggregate_takes_its_group_along(workplace: Workplace) -> None:
+    workplace.write(lines_csv="id,n\nA,3\nB,1\nA,4\n")
+    ran = workplace.run(
+        pipeline(
+            source("lines", "id n", "id", n="int"),
+            aggregate("totals", "lines", "id", "emit total = sum(n)"),
+            transform("ratio", "totals", "emit r = 1 / (total - 7)"),
+            output("o", "ratio"),
+            output("raw", "lines"),
+        )
+    )
+    assert ran.code == 2, ran.message
+    assert workplace.read("o.csv") == "id,total,r\nB,1,0\n"
+    assert workplace.read("raw.csv") == "id,n\nB,1\n"
+    assert entries(workplace) == [
+        ("lines", "1", "ratio", "type_coercion_failure"),
+        ("lines", "1", "totals", "correlated"),
+        ("lines", "3", "totals", "correlated"),
+    ]
+
+
+def test_a_window_behind_a_relaxed_aggregate_sees_only_what_is_left(workplace: Workplace) -> None:
+    workplace.write(lines_csv="id,dept,value\na,x,1\nb,x,2\nc,y,bad\na,y,4\n")
+    ran = workplace.run(
+        pipeline(
+            source("lines", "id dept value", "id"),
+            transform("parse", "lines", "emit n = value.to_int()"),
+            aggregate("totals", "parse", "dept", "emit total = sum(n)"),
+            """
+            - type: transform
+              name: running
+              input: totals
+              config:
+                analytic_window: { group_by: [], sort_by: [dept] }
+                cxl: |
+                  emit so_far = $window.sum(total)
+            """,
+            output("o", "running"),
+        )
+    )
+    assert ran.code == 2, ran.message
+    assert workplace.read("o.csv") == "dept,total,so_far\nx,3,3\ny,4,7\n"
