@@ -117,17 +117,6 @@ def test_a_missing_input_is_found_by_a_dry_run(clinker: Command, folder: Path) -
     assert "error[E216]" in err
 
 
-@pytest.mark.parametrize("form", ["text", "json"])
-def test_a_dry_run_tells_what_this_version_cannot_run(
-    clinker: Command, folder: Path, form: str
-) -> None:
-    path = folder / "pipeline.yaml"
-    path.write_text(PIPELINE.replace("{ type: csv, path", "{ type: xml, path"))
-    code, _, err = clinker("run", str(path), "--dry-run", "--format", form)
-    assert code == 0
-    assert err == "warning: 'result' is a xml output: this version cannot run it yet\n"
-
-
 @pytest.mark.parametrize(
     ("args", "code", "message"),
     [

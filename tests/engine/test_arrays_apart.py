@@ -98,9 +98,9 @@ class Both:
         self.demands: list[frozenset[Demand]] = []
         computed = compute
 
-        def noted(prepared: Any, session: Any, demands: frozenset[Demand]) -> Any:
+        def noted(prepared: Any, session: Any, demands: frozenset[Demand], rounds: Any) -> Any:
             self.demands.append(demands)
-            return computed(prepared, session, demands)
+            return computed(prepared, session, demands, rounds)
 
         patch.setattr(retry, "compute", noted)
 

@@ -438,23 +438,23 @@ def test_retraction_shows_what_it_costs(tmp_path: Path) -> None:
         aggregate 'totals':
           group_by omits: $ck.id
           accumulators: Reversible
-          lineage: ~8 bytes/row
+          lineage: none, until a failure behind it leads back to its records
           synthetic key: $ck.aggregate.totals, ~16 bytes/output row
           groups: unknown at plan time
-          degrade fallback: DLQ entire affected group
+          on failure: computed again without the records taken back, never degraded
         aggregate 'extremes':
           group_by omits: $ck.id
           accumulators: BufferRequired
-          lineage: n/a (raw contributions are held)
+          lineage: none, until a failure behind it leads back to its records
           synthetic key: $ck.aggregate.extremes, ~16 bytes/output row
           groups: unknown at plan time
-          degrade fallback: DLQ entire affected group
+          on failure: computed again without the records taken back, never degraded
         window 'running':
           source: totals
           partition_by: region
           buffer: 2 Value slots/row (region, total)
           worst case: rows of the largest partition at 2 Value slots each
-          degrade fallback: DLQ entire affected partition"""
+          on failure: computed again without the records taken back, never degraded"""
     )
 
 

@@ -9,7 +9,6 @@ import pytest
 from clinker.engine.report.facts import RunError
 from clinker.engine.run.observer import Quiet
 from clinker.engine.run.run import run_in
-from clinker.engine.run.supported import check_supported
 from clinker.engine.session.session import Session
 
 from .cases import Case, compiled, good_cases, name_of
@@ -20,10 +19,6 @@ RUNNABLE = [case for case in good_cases() if "output" in case.expect.get("checks
 def exit_code(case: Case, folder: Path, session: Session) -> int:
     plan = compiled(case, folder).plan
     assert plan
-    try:
-        check_supported(plan)
-    except RunError as problem:
-        pytest.skip(problem.message)
     try:
         return int(run_in(plan, session, Quiet()).exit_code)
     except RunError as problem:

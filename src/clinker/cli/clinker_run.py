@@ -56,14 +56,10 @@ def _check(compiled: Compiled, args: Namespace, spark_conf: Mapping[str, str]) -
         return IO
     from clinker.cli.session_settings import session_settings
     from clinker.engine.run.failures import memory_problem
-    from clinker.engine.run.supported import unsupported
 
     if problem := memory_problem(session_settings(compiled.plan, args, spark_conf, debug=False)):
         report([problem], args.format)
         return CONFIGURATION
-
-    for feature in unsupported(compiled.plan):
-        print(f"warning: {feature}: this version cannot run it yet", file=sys.stderr)
     if args.format == "text" and not args.quiet:
         _print_summary(compiled.plan, args.config)
     return OK

@@ -26,6 +26,9 @@ class Category(enum.StrEnum):
     NO_MATCH = "no_match"
     EXPANSION_LIMIT = "expansion_limit_exceeded"
     LATE_RECORD = "late_record"
+    CORRELATED = "correlated"
+    """Nothing is wrong with the record, but with another of its group."""
+    GROUP_SIZE = "group_size_exceeded"
 
 
 class FailureKind(enum.Enum):

@@ -18,6 +18,7 @@ from clinker.plan.analyses.ordering import Orders, plan_order
 from clinker.plan.analyses.ports import check_ports
 from clinker.plan.analyses.projection import plan_projections
 from clinker.plan.analyses.required import RequiredColumns, plan_required
+from clinker.plan.analyses.settling import Settling, plan_settling
 from clinker.plan.analyses.variable_flow import check_variable_flow
 from clinker.plan.analyses.watermarks import EventTimes, plan_event_times
 from clinker.plan.analyses.windows import plan_windows
@@ -66,6 +67,7 @@ class Plan:
     registry: Registry
     parameters: Parameters
     correlation: Correlation
+    settling: Settling
     orders: Orders
     windows: Mapping[str, Window]
     event_times: EventTimes
@@ -149,6 +151,7 @@ def compile_pipeline(content: bytes, name: str, options: Options) -> Compiled:
         registry=registry,
         parameters=expansion.parameters,
         correlation=correlation,
+        settling=plan_settling(graph, bound.nodes, correlation, pipeline.error_handling),
         orders=orders,
         windows=windows,
         event_times=event_times,

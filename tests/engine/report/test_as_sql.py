@@ -22,7 +22,6 @@ from clinker.engine.report import as_sql as describing
 from clinker.engine.report.as_sql import as_sql
 from clinker.engine.report.facts import RunError, identify
 from clinker.engine.run.observer import Quiet
-from clinker.engine.run.supported import unsupported
 from clinker.engine.run.system import SystemValues
 from clinker.plan.compile import Plan, compile_pipeline
 from clinker.plan.nodes import PlannedSource
@@ -74,10 +73,7 @@ def test_every_example_is_described(case: Case) -> None:
     assert text == as_sql(plan)
     assert str(case.folder) not in text
     headers = [line for line in text.splitlines() if line.startswith("-- output ")]
-    if any(unsupported(plan)) or _asks_service(plan):
-        assert text.startswith("-- cannot be run yet: ") and not headers
-    else:
-        assert headers == [f"-- output '{u.name}'" for u in plan.graph if u.kind == "output"]
+    assert headers == [f"-- output '{u.name}'" for u in plan.graph if u.kind == "output"]
     for block in text.split("\n\n"):
         assert all(block.splitlines()), "a step has no text"
 
@@ -88,7 +84,7 @@ def test_the_files_of_an_example_change_nothing(
 ) -> None:
     plan = compiled(case).plan
     assert plan
-    if any(unsupported(plan)) or _asks_service(plan):
+    if _asks_service(plan):
         return
     try:
         opened = open_files(plan, identify(None), Sites())
@@ -205,24 +201,6 @@ def test_texts_of_several_lines_stay_on_one() -> None:
         """
     )
     assert r"a\nb" in as_sql(plan)
-
-
-def test_what_cannot_run_is_not_described() -> None:
-    plan = planned(
-        """
-        pipeline: { name: p }
-        nodes:
-          - type: source
-            name: s
-            config:
-              type: csv
-              path: s.csv
-              correlation_key: id
-              schema: [{ name: id, type: int }]
-          - { type: output, name: o, input: s, config: { type: csv, path: o.csv } }
-        """
-    )
-    assert as_sql(plan) == "-- cannot be run yet: 's' has a correlation key\n"
 
 
 def test_no_spark_is_needed(tmp_path: Path) -> None:

@@ -18,6 +18,7 @@ from clinker.engine.flow.flow import Flow
 from clinker.engine.rejects.sites import Demand, Explain, RunAgain, Site, Sites
 from clinker.engine.run.observer import Observer
 from clinker.engine.run.system import SystemValues
+from clinker.engine.settling.fallen import Fallen
 from clinker.frozen import frozen
 from clinker.plan.compile import Plan
 from clinker.plan.graph.graph import Unit
@@ -41,6 +42,8 @@ class Building:
     """What is to be said about single records."""
     overrides: Mapping[str, SqlForm] = field(default_factory=dict)
     """The methods that the engine spells in its own way."""
+    fallen: Fallen = field(default_factory=Fallen)
+    """The records and groups that are taken out."""
 
     def compiler(
         self,
@@ -70,10 +73,33 @@ class Building:
             limit = unit.node.config.max_expansion
         return self.system.surroundings(unit, reads, limit, has_record=has_record)
 
-    def site(self, unit: Unit, explain: Explain | None, *, is_fatal: bool = False) -> int:
-        """A new place where records of a node can be rejected."""
+    def site(
+        self,
+        unit: Unit,
+        explain: Explain | None,
+        *,
+        is_fatal: bool = False,
+        is_behind: bool = False,
+        is_collateral: bool = False,
+        label: str | None = None,
+    ) -> int:
+        """A new place where records of a node can be rejected, or those behind it.
+
+        Dead letters name it by its `label` if that is not the name of the node.
+        """
         category = Category.COMBINE if unit.kind == "combine" else Category.TYPE_COERCION
-        return self.sites.add(Site(unit.name, self._branch(unit), explain, is_fatal, category))
+        settling = self.plan.settling
+        return self.sites.add(
+            Site(
+                label or unit.name,
+                self._branch(unit),
+                explain,
+                is_fatal,
+                category,
+                (settling.behind if is_behind else settling.before)[unit.name],
+                is_collateral,
+            )
+        )
 
     def _branch(self, unit: Unit) -> str:
         """The route branch that all records of a node have come along."""

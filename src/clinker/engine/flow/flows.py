@@ -122,4 +122,4 @@ class Flows:
         if self._readers(window.root) or not looked_up.has_rejects:
             return result
         # Nobody else reads that source, so nobody else reports what it rejects.
-        return with_rejected(result, [looked_up])
+        return with_rejected(self._building, result, [looked_up])

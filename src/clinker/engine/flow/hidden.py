@@ -143,6 +143,14 @@ def _reject(reading: Reading) -> Values:
     return {"": (quoted(REJECT_NAME), STRING)} if reading.files.has_rejects else {}
 
 
+def _correlation_keys(reading: Reading) -> Values:
+    key = reading.building.plan.correlation.sources.get(reading.planned.name)
+    if key is None:
+        return {}
+    types = reading.flow.columns
+    return {field: (quoted(field), types[field].nullable()) for field in key.fields}
+
+
 SOURCE = HiddenKind(
     name="$source",
     ddl="INT",
@@ -192,6 +200,21 @@ REJECT = HiddenKind(
 )
 """Why a record is rejected; null while it is not."""
 
+CORRELATION_KEY = HiddenKind(name="$ck.", in_groups=InGroups.OWN, read=_correlation_keys)
+"""The fields by which records fall together, as they were read; of groups that failing records are
+taken back from, their numbers."""
+
+MEMBERSHIP = HiddenKind(name="$membership", in_groups=InGroups.NULL)
+"""Of a rejected record that leaves its own way, the group it falls with; of a rejected group, the
+records in it."""
+
+LINEAGE = HiddenKind(
+    name="$lineage",
+    ddl="ARRAY<STRUCT<source: INT, position: BIGINT, key: STRING>>",
+    in_groups=InGroups.OWN,
+)
+"""The source records that a group was made of, where that is asked for."""
+
 BRANCH = HiddenKind(name="$branch:", in_groups=InGroups.NONE)
 """Whether a record goes to a branch of the route that it has just passed."""
 
@@ -206,6 +229,9 @@ HIDDEN_KINDS = [
     DOCUMENT,
     ORIGIN,
     FIRST,
+    CORRELATION_KEY,
+    MEMBERSHIP,
+    LINEAGE,
     BRANCH,
     REJECT,
 ]
@@ -213,6 +239,9 @@ HIDDEN_KINDS = [
 MARK = Hidden(REJECT, "", Type(Kind.NULL))
 """The column that tells rejected records from others."""
 NO_REJECT = MARK.null
+
+MEMBERSHIP_COLUMN = Hidden(MEMBERSHIP, "", STRING.nullable())
+LINEAGE_COLUMN = Hidden(LINEAGE, "", Type(Kind.NULL))
 
 FIRST_SOURCE = Hidden(FIRST, "source", INT)
 FIRST_POSITION = Hidden(FIRST, "position", INT.nullable())

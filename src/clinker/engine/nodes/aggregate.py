@@ -36,6 +36,7 @@ from clinker.engine.flow.hidden import (
     FIRST_POSITION,
     FIRST_SOURCE,
     IS_MERGED,
+    LINEAGE_COLUMN,
     MARK,
     Hidden,
     InGroups,
@@ -67,7 +68,10 @@ from clinker.engine.rejects.mark import (
 from clinker.engine.rejects.payload import payload_sql
 from clinker.engine.rejects.sites import Demand
 from clinker.engine.run.system import SystemValues
+from clinker.engine.settling.keys import lineage_sql, with_membership
+from clinker.engine.settling.taking import at_aggregate
 from clinker.frozen import frozen
+from clinker.plan.analyses.correlation import Atomicity
 from clinker.plan.graph.graph import Unit
 from clinker.plan.nodes import PlannedAggregate
 
@@ -101,12 +105,19 @@ class _Aggregation:
         self.planned = planned
         self.unit = planned.unit
         self.has_windows = config.time_window is not None
-        self.flow = with_watermark(building, self.unit, flow) if self.has_windows else flow
+        flow = with_watermark(building, self.unit, flow) if self.has_windows else flow
+        self.flow = at_aggregate(building, planned, flow)
         self.keys = [self._key(n, name) for n, name in enumerate(config.group_by)]
         statements = planned.program.statements
         self.emits = [s for s in statements if isinstance(s, typed.Emit)]
         self.steps = typed.Program(tuple(s for s in statements if not isinstance(s, typed.Emit)))
         self.calls = [call for emit in self.emits for call in aggregate_calls(emit.value)]
+        correlation = building.plan.correlation
+        self.key_fields = correlation.visible[planned.name].fields
+        atomicity = correlation.aggregates[planned.name].atomicity
+        self.is_relaxed = atomicity is Atomicity.RELAXED
+        is_correlated = atomicity is not Atomicity.UNCORRELATED
+        self.knows_records = is_correlated and Demand.LINEAGE in building.demands
 
     def _key(self, number: int, name: str) -> _Key:
         type_ = self.flow.columns.get(name, ANY)
@@ -120,7 +131,8 @@ class _Aggregation:
         if self.has_windows:
             identities = [key.identity for key in self.keys]
             records = in_windows(self.building, self.planned, records, identities)
-        return self._groups(records)
+        groups = self._groups(records)
+        return self._numbered(groups) if self._is_numbered else groups
 
     # Records
 
@@ -148,6 +160,9 @@ class _Aggregation:
             flow = mark(flow, fails, self._record_rejection(compiler))
         if steps.keeps:
             flow = flow.where(steps.keeps)
+        flow = with_membership(self.building, flow)
+        if self.knows_records:
+            flow = flow.with_hidden([(LINEAGE_COLUMN, lineage_sql(self.building, flow))])
         hidden = {name: each for name, each in flow.hidden.items() if self._is_carried(each)}
         working = [TIME, WATERMARK, ARRIVED] if self.has_windows else []
         carried = {name: flow.text(name) for name in (*hidden, *working)}
@@ -158,6 +173,10 @@ class _Aggregation:
         """Whether records keep a hidden column: time windows and rejected records may need it."""
         needed = (SOURCE, POSITION, REJECT, *self.flow.order)
         if self.has_windows or column.name in needed or column.kind is kinds.FIRST:
+            return True
+        if column.kind is kinds.CORRELATION_KEY:
+            return column.key in self.key_fields
+        if column.kind in (kinds.MEMBERSHIP, kinds.LINEAGE):
             return True
         return column.kind.in_groups is InGroups.FIRST
 
@@ -193,6 +212,7 @@ class _Aggregation:
         compiler.results = {call: Sql(sql.text, sql.fails) for call, sql in results.items()}
         how_failed = self._how_failed(partials, results)
         hidden = self._hidden(records, partials, first)
+        count = partials.name("count(*)") if self.is_relaxed and not self.keys else None
         frame = self._grouped(records, partials)
         columns, failures = self._emitted(compiler, shown)
         origin = {name: compiler.scope.bind(text) for name, text in columns.items()}
@@ -212,6 +232,9 @@ class _Aggregation:
             scope=compiler.scope,
         )
         flow = flow.with_values(columns).with_hidden(hidden)
+        if count:
+            # What all records were taken back from is no group any more.
+            flow = flow.where(f"{count} > 0")
         wide = [sql.needs_wide for sql in results.values() if sql.needs_wide]
         flow = mark(flow, " OR ".join(wide) or None, demand_sql(Demand.WIDE_SUMS))
         fails = either(*failures.values())
@@ -225,6 +248,26 @@ class _Aggregation:
         fields += [(e.name, text, e.type) for e, text in hidden if e.kind is kinds.FIRST]
         return mark(flow, fails, self._group_rejection(read, payload_sql(fields)))
 
+    @property
+    def _is_numbered(self) -> bool:
+        """Whether an output shows the numbers of its groups."""
+        number = kinds.CORRELATION_KEY.column(f"aggregate.{self.unit.name}")
+        columns = (c for shown in self.building.plan.projections.values() for c in shown)
+        return any(column.field == number for column in columns)
+
+    def _numbered(self, flow: Flow) -> Flow:
+        """The groups with their numbers, from 0 on in the order of the groups."""
+        flow = flow.on_whole_frame()
+        order = ", ".join(selection(flow.order))
+        kept = f"CASE WHEN {flow.is_kept} THEN 1 END"
+        number = f"count({kept}) OVER (ORDER BY {order} ROWS UNBOUNDED PRECEDING) - 1"
+        column = Hidden(kinds.CORRELATION_KEY, f"aggregate.{self.unit.name}", INT.nullable())
+        return replace(
+            flow,
+            frame=flow.frame.extend([(column.name, number)]),
+            hidden={**flow.hidden, column.name: column},
+        )
+
     def _hidden(self, records: Flow, partials: Partials, first: str) -> list[tuple[Hidden, str]]:
         """The hidden columns of groups, and of rejected records, which are groups of their own."""
         columns = [*self._first_place(records, partials, first), *self._ordering(records, first)]
@@ -237,6 +280,12 @@ class _Aggregation:
                     columns.append((each, partials.name(least)))
                 case InGroups.NONE | InGroups.OWN:
                     pass
+            if each.kind is kinds.CORRELATION_KEY and each.key in self.key_fields:
+                least = f"min_by({quoted(each.name)}, {_one(partials.order)})"
+                columns.append((each, partials.name(least)))
+            elif each.kind is kinds.LINEAGE:
+                every = f"array_distinct(flatten(collect_list({quoted(each.name)})))"
+                columns.append((each, partials.name(every)))
         if records.has_rejects:
             columns.append((MARK, _of_self(MARK)))
         return columns
@@ -309,7 +358,8 @@ class _Aggregation:
         frame = with_layers(records.frame, partials.records.layers(*partials.functions.values()))
         if not records.has_rejects:
             return frame.group(by, functions)
-        names = dict.fromkeys((SOURCE, POSITION, *records.order, REJECT))
+        of_records = (n for n, each in records.hidden.items() if each.kind is kinds.MEMBERSHIP)
+        names = dict.fromkeys((SOURCE, POSITION, *records.order, REJECT, *of_records))
         carried = ", ".join(f"'{name}', {quoted(name)}" for name in names)
         itself = f"if({IS_REJECTED}, named_struct({carried}), NULL)"
         frame = frame.extend([(_SELF, itself)])
@@ -355,7 +405,8 @@ class _Aggregation:
         names = [key.name for key in self.keys]
         explain = group_explainer(self.emits, names, self.calls, known)
         inputs = payload_sql((str(place), *value) for place, value in enumerate(read))
-        return reject_sql(self.building.site(self.unit, explain), inputs, origin)
+        site = self.building.site(self.unit, explain, is_behind=True)
+        return reject_sql(site, inputs, origin)
 
 
 def _of_self(column: Hidden) -> str:

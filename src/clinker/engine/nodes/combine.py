@@ -42,13 +42,18 @@ def combine(building: Building, planned: PlannedCombine, inputs: Mapping[str, Fl
     node = planned.node
     plan = building.plan.joins[planned.name]
     read = {label: _with_undeclared(flow, label, planned) for label, flow in inputs.items()}
+    propagated = _propagated_keys(building, planned, inputs)
+    for name, label in propagated.items():
+        read[label] = _with_key(read[label], name)
     joined = join(building, planned, plan, read, only_first=node.config.match == "first")
     joined = _without_misses(building, planned, node, joined)
     if planned.program is None:
-        flow = _collected(building, planned, joined, inputs)
+        flow = _collected(building, planned, joined, inputs, propagated)
     else:
         flow = _with_body(building, planned, joined, read)
-    return with_rejected(flow, joined.rejected)
+        keys = {inputs[label].hidden[n]: column_of(label, n) for n, label in propagated.items()}
+        flow = flow.with_hidden((each, quoted(column)) for each, column in keys.items())
+    return with_rejected(building, flow, joined.rejected)
 
 
 def _with_undeclared(flow: Flow, label: str, planned: PlannedCombine) -> Flow:
@@ -64,6 +69,26 @@ def _with_undeclared(flow: Flow, label: str, planned: PlannedCombine) -> Flow:
         flow.with_values({name: undeclared_sql(flow, name) for name in names}),
         columns={**flow.columns, **dict.fromkeys(names, ANY)},
     )
+
+
+# Keys of records that fall together
+
+
+def _propagated_keys(
+    building: Building, planned: PlannedCombine, inputs: Mapping[str, Flow]
+) -> dict[str, str]:
+    """The hidden columns that records get from build inputs, and which of these they are from."""
+    found: dict[str, str] = {}
+    for name in building.plan.correlation.visible[planned.name].columns:
+        labels = [label for label, flow in inputs.items() if name in flow.hidden]
+        if labels and planned.driver not in labels:
+            found[name] = labels[0]
+    return found
+
+
+def _with_key(flow: Flow, name: str) -> Flow:
+    """An input whose hidden column is joined like its others."""
+    return replace(flow, columns={**flow.columns, name: flow.hidden[name].type})
 
 
 # Misses
@@ -145,7 +170,11 @@ def _with_body(
 
 
 def _collected(
-    building: Building, planned: PlannedCombine, joined: Joined, inputs: Mapping[str, Flow]
+    building: Building,
+    planned: PlannedCombine,
+    joined: Joined,
+    inputs: Mapping[str, Flow],
+    propagated: Mapping[str, str],
 ) -> Flow:
     """Driver records, each with an array of the records it found in every build input."""
     flow = joined.flow
@@ -158,6 +187,8 @@ def _collected(
     frame = with_layers(flow.frame, scope.layers(*maps.values()))
     driver = [*flow.columns, *flow.hidden]
     matched = [*selection(joined.order), *(f"{text} AS {quoted(b)}" for b, text in maps.items())]
+    keys = {name: column_of(label, name) for name, label in propagated.items()}
+    matched += [f"{quoted(column)} AS {quoted(name)}" for name, column in keys.items()]
     matches = f"collect_list(if({joined.is_match}, struct({', '.join(matched)}), NULL))"
     grouped = frame.group(
         flow.order,
@@ -176,8 +207,12 @@ def _collected(
         build: f"transform({quoted(_MATCHES)}, x -> x.{quoted(build)})" for build in joined.builds
     }
     hidden = {name: _of_driver(name) for name in flow.hidden}
+    own_keys = [
+        (inputs[label].hidden[name], f"get({quoted(_MATCHES)}, 0).{quoted(name)}")
+        for name, label in propagated.items()
+    ]
     collected = replace(
-        flow.standing_on(grouped).with_values({**columns, **hidden}),
+        flow.standing_on(grouped).with_values({**columns, **hidden}).with_hidden(own_keys),
         columns={name: planned.row.columns[name] for name in columns},
         is_ordered=False,
         is_small=all(each.is_small for each in inputs.values()),

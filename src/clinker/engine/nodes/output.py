@@ -14,6 +14,8 @@ from clinker.engine.flow.flow import POSITION, REJECT, SOURCE, Flow
 from clinker.engine.flow.frame import Frame
 from clinker.engine.flow.ordering import sort_keys
 from clinker.engine.rejects.reject_texts import reject_text_sql
+from clinker.engine.settling.keys import membership_sql
+from clinker.engine.settling.taking import at_output
 from clinker.engine.writing.destinations import is_per_file
 from clinker.formats import FORMATS, format_named
 from clinker.formats.common.writing import OutputColumn, Split, Widened, WriteSpec
@@ -41,6 +43,7 @@ class Written:
 def written(building: Building, planned: PlannedOutput, flow: Flow) -> Written:
     """What an output makes of the flow it reads."""
     config = planned.node.config
+    flow = at_output(building, planned, flow)
     ordered = _sorted(flow, config.sort_order) if config.sort_order else flow.in_order()
     shown = building.plan.projections[planned.name]
     columns = [
@@ -77,7 +80,7 @@ def written(building: Building, planned: PlannedOutput, flow: Flow) -> Written:
         held = header.name in ordered.hidden
         texts[header.name] = ordered.text(header.name) if held else "CAST(NULL AS STRING)"
     if ordered.has_rejects:
-        texts[REJECT] = reject_text_sql(ordered)
+        texts[REJECT] = reject_text_sql(ordered, membership_sql(building, ordered))
     format = format_named(config.type)
     return Written(
         planned=planned,
@@ -105,6 +108,8 @@ def _new_names(config: OutputConfig) -> dict[str, tuple[str, ...]]:
 
 
 def _column_sql(flow: Flow, field: str) -> str:
+    if field.startswith(kinds.CORRELATION_KEY.name):
+        return flow.text(field) if field in flow.hidden else "NULL"
     if field.startswith(kinds.META.name) or (field in flow.columns and field not in flow.apart):
         return flow.text(field)
     return field_sql(flow, field)

@@ -7,6 +7,7 @@ from clinker.engine.flow.flow import POSITION, REJECT, Flow
 from clinker.engine.flow.frame import Input
 from clinker.engine.flow.hidden import HIDDEN_KINDS, Hidden, Reading
 from clinker.engine.reading.inputs import SourceInput
+from clinker.engine.settling.taking import at_source
 from clinker.formats.reading import Inventory
 from clinker.plan.nodes import PlannedSource
 
@@ -41,7 +42,7 @@ def source(building: Building, planned: PlannedSource, files: SourceInput) -> Fl
         flow = flow.with_hidden(
             (Hidden(kind, key, type_), text) for key, (text, type_) in values.items()
         )
-    return flow
+    return at_source(building, planned, flow)
 
 
 def _borders(inventory: Inventory) -> tuple[int, ...]:

@@ -116,8 +116,7 @@ class _Windows:
         self.unit = unit
         self.lateness = lateness
         # Dead letters name what told the windows, not what is computed in them.
-        telling = replace(unit, name=f"time_window:{unit.name}")
-        self.site = building.site(telling, None)
+        self.site = building.site(unit, None, label=f"time_window:{unit.name}")
         self.flow = self._with_times(building, flow)
 
     def tumbling(self, size: str) -> Flow:

@@ -11,5 +11,6 @@
 5. Limits are judged when all is known (`limits`); a demand for more care makes the run begin anew.
 6. What the records were is looked up in their files (`origins`), and entries are written (`file`).
 
-Records that fall together are to be settled between 4 and 5: their entries are known by then.
+Where records fall together, the run is settled between 2 and 3 (`engine/settling`): all is computed
+again without what has fallen, until nothing more fails.
 """

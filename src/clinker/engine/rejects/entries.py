@@ -22,10 +22,17 @@ from clinker.engine.flow.flow import (
 )
 from clinker.engine.flow.hidden import FIRST_POSITION, FIRST_SOURCE, IS_MERGED
 from clinker.engine.reading.inputs import SourceInput
-from clinker.engine.rejects.origins import NO_POSITION, Places, typed_fields, with_origins
+from clinker.engine.rejects.origins import (
+    NO_POSITION,
+    Numbers,
+    Places,
+    typed_fields,
+    with_origins,
+)
 from clinker.engine.rejects.payload import payload_leaves
-from clinker.engine.rejects.reject_texts import REJECTS
-from clinker.engine.rejects.sites import Demand, Reason, RunAgain, Site, Sites
+from clinker.engine.rejects.reject_texts import MEMBERSHIP
+from clinker.engine.rejects.sites import Reason, Site, Sites
+from clinker.engine.settling.rounds import GROUP_NUMBER, IS_COLLATERAL, SETTLED
 from clinker.formats.common.read_spec import FILE_SHIFT, ROW_MASK
 from clinker.formats.files.dead_letter_file import (
     Entries,
@@ -37,7 +44,7 @@ from clinker.frozen import frozen
 MERGED = "<merged>"
 """The source that is named for a group of records of several."""
 _IS_GROUP, _IS_MERGED = "$is_group", "$is_merged"
-_PLACED = pa.schema([*REJECTS, (_IS_GROUP, pa.bool_()), (_IS_MERGED, pa.bool_())])
+_PLACED = pa.schema([*SETTLED, (_IS_GROUP, pa.bool_()), (_IS_MERGED, pa.bool_())])
 _REMEMBERED = 1 << 14
 """How many explanations are kept, for records that were rejected alike."""
 
@@ -54,6 +61,8 @@ class Rejected:
     locations: Sequence[Location | None]
     """For each entry, where in the pipeline something could not be computed."""
     inputs: Sequence[SourceInput]
+    order: Numbers | None = None
+    """In which order they are told; None if in that in which they are."""
 
     @property
     def records(self) -> int:
@@ -92,6 +101,10 @@ class Rejected:
             self.inputs,
         )
 
+    def told(self) -> Rejected:
+        """The same in the order in which they are told; records are not looked up any more."""
+        return self if self.order is None else self.take(self.order.tolist())
+
     def whole(self) -> Rejected:
         """The same, their entries with the fields of the records."""
         columns = self.entries.columns
@@ -120,13 +133,9 @@ def _value_counts(values: pa.ChunkedArray) -> Mapping[str, int]:
     return {count["values"]: count["counts"] for count in pc.value_counts(values).to_pylist()}
 
 
-def explained(tables: Sequence[pa.Table], sites: Sites, inputs: Sequence[SourceInput]) -> Rejected:
+def explained(settled: pa.Table, sites: Sites, inputs: Sequence[SourceInput]) -> Rejected:
     """The rejected records with their reasons."""
-    table = pa.concat_tables([REJECTS.empty_table(), *tables])
-    for demand in Demand:
-        if pc.index(table["site"], demand).as_py() >= 0:
-            raise RunAgain(demand)
-    table = _in_order(_placed(table))
+    table = _in_order(_placed(settled, sites))
     causes = _Causes(sites)
     which: list[int] = []
     for batch in in_pieces(table):
@@ -141,8 +150,28 @@ def explained(tables: Sequence[pa.Table], sites: Sites, inputs: Sequence[SourceI
     locations = [reason.location for _, reason in causes.found]
     entries = Entries(pa.table(columns).select(Entry._fields))
     return Rejected(
-        entries, places, [fatal[n] for n in which], [locations[n] for n in which], inputs
+        entries,
+        places,
+        [fatal[n] for n in which],
+        [locations[n] for n in which],
+        inputs,
+        _standing_together(table),
     )
+
+
+def _standing_together(table: pa.Table) -> Numbers | None:
+    """The order of entries of which groups stand together, each at the place of its first; in a
+    group, what made the others fall comes first. None if no entry belongs to a group."""
+    if table[GROUP_NUMBER].null_count == len(table):
+        return None
+    place = np.lexsort((np.asarray(table[POSITION]), np.asarray(table[SOURCE])))
+    rank = np.empty(len(table), np.int64)
+    rank[place] = np.arange(len(table))
+    numbers = np.asarray(table[GROUP_NUMBER].fill_null(-1))
+    first = np.full(int(numbers.max()) + 2, len(table), np.int64)
+    np.minimum.at(first, numbers, rank)
+    group = np.where(numbers < 0, rank, first[numbers])
+    return np.lexsort((rank, np.asarray(table[IS_COLLATERAL]), group))
 
 
 class _Causes:
@@ -197,17 +226,17 @@ def _repeated(which: Any, values: Sequence[str]) -> pa.Array:
     )
 
 
-def _placed(rejects: pa.Table) -> pa.Table:
+def _placed(rejects: pa.Table, sites: Sites) -> pa.Table:
     """Rejects of which each has a place: groups that of their first record, which they carry."""
     is_group = rejects[SOURCE].is_null()
     records = rejects.filter(pc.invert(is_group))
     no = pa.repeat(False, len(records))
     placed = [*records.columns, no, no]
-    groups = map(_placed_groups, in_pieces(rejects.filter(is_group)))
+    groups = (_placed_groups(batch, sites) for batch in in_pieces(rejects.filter(is_group)))
     return pa.concat_tables([pa.table(placed, schema=_PLACED), *groups])
 
 
-def _placed_groups(groups: pa.RecordBatch) -> pa.Table:
+def _placed_groups(groups: pa.RecordBatch, sites: Sites) -> pa.Table:
     origins = [payload_leaves(text) for text in groups["origin"].to_pylist()]
     sources, positions, is_merged = (
         [origin.pop(name) for origin in origins]
@@ -219,8 +248,12 @@ def _placed_groups(groups: pa.RecordBatch) -> pa.Table:
         "site": groups["site"],
         "inputs": groups["inputs"],
         "origin": [orjson.dumps(origin).decode() for origin in origins],
+        **{name: groups[name] for name in (MEMBERSHIP, GROUP_NUMBER, IS_COLLATERAL)},
         _IS_GROUP: pa.repeat(True, len(groups)),
-        _IS_MERGED: is_merged,
+        _IS_MERGED: [
+            merged or sites[site].region.is_relaxed
+            for merged, site in zip(is_merged, groups["site"].to_pylist(), strict=True)
+        ],
     }
     return pa.table(placed, schema=_PLACED)
 

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 
 import orjson
+import pyarrow as pa
 
 from clinker.cxl.syntax.ast import TraceLevel
 from clinker.engine.reading.inputs import SourceInput
@@ -27,7 +29,9 @@ def prepare_files(
     dlq = plan.pipeline.error_handling.dlq
     if dlq.include_source_row and plan.dead_letters.files:
         rejected = rejected.whole()
-    columns = _source_columns(rejected, inputs) if dlq.include_source_row else []
+        rejected = _with_keys(plan, rejected)
+    rejected = rejected.told()
+    columns = _source_columns(plan, rejected, inputs) if dlq.include_source_row else []
     for path in plan.dead_letters.files:
         entries = _entries_to(path, plan, rejected)
         target = dead_letter_target(plan, path)
@@ -43,12 +47,45 @@ def prepare_files(
             publication.remove(path)
 
 
-def _source_columns(rejected: Rejected, inputs: Sequence[SourceInput]) -> list[str]:
+def _with_keys(plan: Plan, rejected: Rejected) -> Rejected:
+    """The entries with the fields by which records fall together once more, as they were read."""
+    keys = plan.correlation.sources
+    if not keys:
+        return rejected
+    columns = rejected.entries.columns
+    is_group = iter(rejected.places.is_group.tolist())
+    origins: list[pa.Array] = []
+    for batch in rejected.entries.batches():
+        texts: list[str | None] = []
+        # In this order none of the marks is lost when a batch ends.
+        rows = zip(
+            batch["origin"].to_pylist(), batch["source_name"].to_pylist(), is_group, strict=False
+        )
+        for origin, source, is_of_group in rows:
+            if origin is None or is_of_group or source not in keys:
+                texts.append(origin)
+                continue
+            record = orjson.loads(origin)
+            own = {f"$ck.{name}": record[name] for name in keys[source].fields if name in record}
+            texts.append(orjson.dumps(record | own).decode())
+        origins.append(pa.array(texts, pa.string()))
+    at = columns.column_names.index("origin")
+    column = pa.chunked_array(origins, pa.string())
+    return replace(rejected, entries=Entries(columns.set_column(at, "origin", column)))
+
+
+def _source_columns(plan: Plan, rejected: Rejected, inputs: Sequence[SourceInput]) -> list[str]:
     """The fields of all sources: declared ones in order, then what else their records have.
 
-    Of that, what headers tell comes first, as declared fields do in the order of the sources.
+    Behind those of a source stand the keys by which its records fall together. Of the rest, what
+    headers tell comes first, as declared fields do in the order of the sources.
     """
-    columns = {column.name: None for source in inputs for column in source.spec.columns}
+    keys = plan.correlation.sources
+    columns: dict[str, None] = {}
+    for source in inputs:
+        columns |= dict.fromkeys(column.name for column in source.spec.columns)
+        if source.name in keys:
+            columns |= dict.fromkeys(f"$ck.{name}" for name in keys[source.name].fields)
     others: dict[str, None] = {}
     for batch in rejected.entries.batches():
         origins = ",".join(batch["origin"].drop_null().to_pylist())
@@ -63,6 +100,7 @@ def _source_columns(rejected: Rejected, inputs: Sequence[SourceInput]) -> list[s
 
 def log_unfiled(plan: Plan, rejected: Rejected, observer: Observer) -> None:
     """Tell about entries that no file takes; a preview writes none."""
+    rejected = rejected.told()
     entries = rejected.entries if plan.options.preview else _entries_to(None, plan, rejected)
     for entry in entries:
         where = f"{entry.source_file} row {entry.source_row}: " if entry.source_file else ""

@@ -17,11 +17,12 @@ from clinker.engine.flow import hidden as kinds
 from clinker.engine.flow.building import Building
 from clinker.engine.flow.flow import IS_REJECTED, POSITION, REJECT, SOURCE, Flow, order_column
 from clinker.engine.flow.frame import Frame, quoted
-from clinker.engine.flow.hidden import MARK, NO_REJECT
+from clinker.engine.flow.hidden import MARK, MEMBERSHIP_COLUMN, NO_REJECT, Hidden
 from clinker.engine.rejects.explaining import Reads
 from clinker.engine.rejects.payload import payload_sql
 from clinker.engine.rejects.sites import Demand, Explain
 from clinker.engine.run.system import is_per_record
+from clinker.engine.settling.keys import with_membership
 from clinker.formats.common.read_spec import REJECT_TYPE
 from clinker.plan.graph.graph import Unit
 
@@ -168,7 +169,7 @@ def nan_sql(text: str, type_: Type) -> str | None:
 # Rejected by another way
 
 
-def with_rejected(flow: Flow, others: Sequence[Flow]) -> Flow:
+def with_rejected(building: Building, flow: Flow, others: Sequence[Flow]) -> Flow:
     """The flow with the rejected records of others, which reached a node by another way.
 
     They are numbered: a place in their own order says nothing about one in that of the flow.
@@ -177,10 +178,13 @@ def with_rejected(flow: Flow, others: Sequence[Flow]) -> Flow:
         return flow
     aside = order_column(f"aside{len(flow.aside)}")
     added = [(aside, "0L"), *([] if flow.has_rejects else [(MARK, NO_REJECT)])]
+    if building.plan.correlation.sources and MEMBERSHIP_COLUMN.name not in flow.hidden:
+        added.append((MEMBERSHIP_COLUMN, MEMBERSHIP_COLUMN.null))
     kept = flow.with_hidden(added).built()
     kept = replace(kept, order=(*kept.order, aside.name), aside=(*kept.aside, aside.name))
-    first, *more = (_rejects(other) for other in others)
-    values = {name: quoted(name) for name in (SOURCE, POSITION, REJECT)}
+    membership = [MEMBERSHIP_COLUMN] if building.plan.correlation.sources else []
+    first, *more = (_rejects(with_membership(building, other), membership) for other in others)
+    values = {name: quoted(name) for name in first.names}
     values[aside.name] = f"{quoted(_NUMBER)} + 1"
     types = {name: representation(kept.held_type(name)).ddl for name in kept.columns}
     types |= {name: each.ddl for name, each in kept.hidden.items()}
@@ -191,6 +195,7 @@ def with_rejected(flow: Flow, others: Sequence[Flow]) -> Flow:
     return kept.standing_on(kept.frame.keep(kept.names).union([numbered]))
 
 
-def _rejects(flow: Flow) -> Frame:
+def _rejects(flow: Flow, more: Sequence[Hidden]) -> Frame:
     built = flow.built()
-    return built.frame.where(IS_REJECTED).keep((SOURCE, POSITION, REJECT))
+    names = (SOURCE, POSITION, REJECT, *(each.name for each in more))
+    return built.frame.where(IS_REJECTED).keep(names)

@@ -19,6 +19,7 @@ from clinker.diagnostics import Location
 from clinker.engine.rejects.payload import is_payload, payload_values
 from clinker.engine.report.facts import Exit, RunError
 from clinker.frozen import frozen
+from clinker.plan.analyses.settling import Region
 
 
 class Demand(IntEnum):
@@ -34,6 +35,12 @@ class Demand(IntEnum):
     SINGLE_STEPS = 3
     """A value of a state node fails by what the records before have left, so that each of them
     has to be taken on its own."""
+    LINEAGE = 4
+    """A group fails whose records fall with it, so that groups must know their records."""
+
+
+class Unsettled(Exception):
+    """More has fallen than was known, so that the run must be computed without it."""
 
 
 class RunAgain(Exception):
@@ -73,6 +80,10 @@ class Site:
     """Whether a rejected record ends the run under every strategy."""
     category: str = Category.TYPE_COERCION
     """What a record is filed under for which something could not be computed."""
+    region: Region = Region()
+    """Where it stands among all that is settled one after the other."""
+    is_collateral: bool = False
+    """Whether it rejects records only since others failed."""
 
 
 class Sites:

@@ -12,7 +12,7 @@ from pathlib import Path
 
 from clinker.config.nodes import SourceNode
 from clinker.config.transport import RestTransport
-from clinker.engine.report.facts import RunReport
+from clinker.engine.report.facts import Retracted, RunReport
 from clinker.engine.report.notation import absolute, duration_ms, timestamp
 from clinker.plan.compile import Plan
 from clinker.plan.explain.handoffs import Crossing, hand_offs
@@ -62,7 +62,22 @@ def metrics(
         "records_written": counts.written,
         "per_source_record_counts": {source.name: source.records for source in report.sources},
         "per_source_dlq_counts": {source.name: source.rejected for source in report.sources},
+        **_correlation(report.retracted),
     }
+
+
+def _correlation(retracted: Retracted | None) -> dict[str, object]:
+    """What it took to settle groups; nothing is ever given up halfway, so nothing degrades."""
+    if retracted is None:
+        return {}
+    counters = {
+        "rounds": retracted.rounds,
+        "output_rows_retracted_total": retracted.output_rows,
+        "synthetic_ck_fanout_lookups_total": retracted.failed_groups,
+        "synthetic_ck_fanout_rows_expanded_total": retracted.records_taken_back,
+        "degrade_fallback_count": 0,
+    }
+    return {"correlation": {"retract": counters}}
 
 
 def execution_mode(plan: Plan) -> str:

@@ -20,7 +20,6 @@ from clinker.engine.reading.unopened import UnopenedInput, unopened_inputs
 from clinker.engine.rejects.sites import Sites
 from clinker.engine.report.facts import Identity
 from clinker.engine.run.observer import Quiet
-from clinker.engine.run.supported import unsupported
 from clinker.engine.run.system import SystemValues
 from clinker.plan.compile import Plan
 from clinker.plan.nodes import PlannedSource
@@ -28,9 +27,7 @@ from clinker.plan.nodes import PlannedSource
 
 def as_sql(plan: Plan) -> str:
     """What the engine is asked for each output, step by step."""
-    problems = [f"-- cannot be run yet: {problem}" for problem in unsupported(plan)]
-    blocks = [problems] if problems else _describe(plan)
-    return "\n\n".join("\n".join(block) for block in blocks) + "\n"
+    return "\n\n".join("\n".join(block) for block in _describe(plan)) + "\n"
 
 
 def _describe(plan: Plan) -> list[list[str]]:

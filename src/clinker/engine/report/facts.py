@@ -95,6 +95,19 @@ class DeadLetterFile:
 
 
 @frozen(kw_only=True)
+class Retracted:
+    """What it took to settle records that fall together."""
+
+    rounds: int
+    """How often all was computed."""
+    output_rows: int
+    """Rows that outputs held back, since others of their groups had failed."""
+    failed_groups: int
+    """Records of aggregates that led back to what they were made of."""
+    records_taken_back: int
+
+
+@frozen(kw_only=True)
 class RunReport(Identity):
     """A run that came to its end."""
 
@@ -111,6 +124,8 @@ class RunReport(Identity):
     engine: Mapping[str, str] = field(default_factory=dict)
     """What ran it: engine, version, master, Java."""
     warnings: tuple[str, ...] = ()
+    retracted: Retracted | None = None
+    """None if no source has a correlation key."""
 
 
 def failed_report(

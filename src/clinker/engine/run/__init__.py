@@ -7,7 +7,6 @@ settle      what was rejected: explained, told, and held against the limits
 retry       all that again with more care, as often as records demand it
 publish     the files put in place, and the report of what was done
 lending     the records of a single node, for a session of the caller's
-supported   what this version does not run yet
 failures    what goes wrong inside the engine, in words for the user
 system      what `$pipeline`, `$source`, `$vars` and their kin stand for
 finals      what state nodes leave in variables, the init phase included

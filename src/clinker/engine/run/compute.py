@@ -6,6 +6,7 @@ import io
 import shutil
 from collections.abc import Iterator, Sequence, Set
 from contextlib import ExitStack, contextmanager
+from dataclasses import replace
 from operator import itemgetter
 
 from clinker.engine.flow.building import Building
@@ -13,12 +14,18 @@ from clinker.engine.flow.flows import Flows
 from clinker.engine.nodes.output import Written
 from clinker.engine.rejects.entries import Rejected
 from clinker.engine.rejects.sites import Demand
-from clinker.engine.report.facts import Exit, RunError
+from clinker.engine.report.facts import Exit, Retracted, RunError
 from clinker.engine.run.logs import announce
 from clinker.engine.run.prepare import Prepared
-from clinker.engine.run.settle import check_rejects, explain_rejects
+from clinker.engine.run.settle import (
+    check_rejects,
+    expect_groups,
+    explain_rejects,
+    settle_rejects,
+)
 from clinker.engine.run.system import system_values
 from clinker.engine.session.session import Session
+from clinker.engine.settling.rounds import Rounds
 from clinker.engine.writing.collecting import (
     Collected,
     FileKey,
@@ -54,6 +61,7 @@ class Computed:
 
     outputs: tuple[ComputedOutput, ...]
     rejected: Rejected
+    retracted: Retracted | None = None
 
     @property
     def written(self) -> int:
@@ -71,8 +79,11 @@ def record_bytes(prepared: Prepared) -> int | None:
     return sum(filter(None, sizes))
 
 
-def compute(prepared: Prepared, session: Session, demands: Set[Demand]) -> Computed:
-    """All outputs written aside, and the rejected records; `RunAgain` if they demand more care."""
+def compute(prepared: Prepared, session: Session, demands: Set[Demand], rounds: Rounds) -> Computed:
+    """All outputs written aside, and the rejected records.
+
+    `RunAgain` if they demand more care, `Unsettled` if others fall with them.
+    """
     inputs = prepared.inputs
     system = system_values(prepared.plan, prepared.identity, inputs)
     building = Building(
@@ -82,14 +93,18 @@ def compute(prepared: Prepared, session: Session, demands: Set[Demand]) -> Compu
         prepared.observer,
         demands,
         overrides=session.engine.overrides,
+        fallen=rounds.fallen,
     )
     if Demand.WHOLE_RECORDS in demands:
         inputs = tuple(source.whole() for source in inputs)
-    flows = Flows(building, inputs)
-    if not demands:
+    if not demands and not rounds.rounds:
         announce(building, "before_transform")
     with ExitStack() as cleaning:
         cleaning.callback(session.forget_frames)
+        if not rounds.rounds:
+            expect_groups(prepared, session, building, rounds)
+            building = replace(building, fallen=rounds.fallen)
+        flows = Flows(building, inputs)
         outputs: list[ComputedOutput] = []
         rejects = system.finals.prepare(session, flows)
         for output in flows.outputs():
@@ -98,8 +113,9 @@ def compute(prepared: Prepared, session: Session, demands: Set[Demand]) -> Compu
             rejects += collected.rejects
             outputs.append(_put_together(prepared, output, collected))
             prepared.observer.advanced(collected.records)
-        rejected = explain_rejects(prepared, session, building, rejects)
-    computed = Computed(outputs=tuple(outputs), rejected=rejected)
+        settled = settle_rejects(prepared, session, building, rounds, rejects)
+        rejected = explain_rejects(prepared, session, building, settled)
+    computed = Computed(outputs=tuple(outputs), rejected=rejected, retracted=rounds.retracted)
     check_rejects(prepared, rejected, computed.written)
     return computed
 

@@ -103,10 +103,13 @@ def _last_values(session: Session, planned: PlannedState, flow: Flow) -> dict[Va
 
 
 def _rejects(session: Session, flow: Flow) -> list[pa.Table]:
-    """What is told of the rejected records of a flow that nobody writes."""
+    """What is told of the rejected records of a flow that nobody writes.
+
+    They are on no way to an output, so no others fall with them.
+    """
     if not flow.has_rejects:
         return []
     built = flow.built()
-    frame = built.frame.where(IS_REJECTED).select([(_REJECT, reject_text_sql(built))])
+    frame = built.frame.where(IS_REJECTED).select([(_REJECT, reject_text_sql(built, None))])
     texts = session.table(frame).column(_REJECT).to_pylist()
     return [rejects_of(texts)] if texts else []

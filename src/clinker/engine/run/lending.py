@@ -18,7 +18,6 @@ from clinker.engine.reading.spooling import run_spool
 from clinker.engine.rejects.sites import Demand, Sites
 from clinker.engine.report.facts import identify
 from clinker.engine.run.observer import Quiet
-from clinker.engine.run.supported import check_supported
 from clinker.engine.run.system import system_values
 from clinker.engine.session import adopt
 from clinker.formats.files.spool import Spool
@@ -29,7 +28,6 @@ from clinker.plan.nodes import PlannedOutput
 @timed()
 def node_frame(plan: Plan, node: str, port: str | None, spark: SparkSession) -> DataFrame:
     """The records that leave a node or one of its ports, in a session of the caller's."""
-    check_supported(plan)
     sites = Sites()
     identity = identify(plan.options.batch_id)
     inputs = open_inputs(plan, identity, sites, _lasting_spool(plan), Quiet(), whole=True)

@@ -10,7 +10,6 @@ from clinker.engine.reading.inputs import SourceInput, open_inputs
 from clinker.engine.rejects.sites import Sites
 from clinker.engine.report.facts import Identity, identify
 from clinker.engine.run.observer import Observer
-from clinker.engine.run.supported import check_supported
 from clinker.engine.writing.destinations import Destinations, check_existing, known_directories
 from clinker.formats.files.marks import nearest_directory
 from clinker.formats.files.publication import Publication
@@ -43,7 +42,6 @@ def prepare(plan: Plan, observer: Observer, spool: Spool) -> Prepared:
     """Open the inputs and make sure that outputs can be written; `RunError` if they cannot."""
     identity = identify(plan.options.batch_id)
     observer.began(identity)
-    check_supported(plan)
     _recover(plan, observer, known_directories(plan, identity))
     check_existing(plan, identity)
     sites = Sites()

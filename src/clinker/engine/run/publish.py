@@ -58,6 +58,7 @@ def publish(
         rejections=rejected.categories,
         peak_rss_bytes=memory.peak_bytes,
         engine=vars(session.facts),
+        retracted=computed.retracted,
     )
 
 

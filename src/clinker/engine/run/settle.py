@@ -1,13 +1,14 @@
-"""What was rejected, once all outputs are computed: explained, told, held against the limits.
+"""What was rejected, once all outputs are computed: settled, explained, told, held against limits.
 
-Groups of records that fail together are to be settled here: only now all failures are known.
+Groups of records that fall together are settled here: only now all failures are known.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from clinker.engine.flow.building import Building
 from clinker.engine.rejects.entries import Rejected, explained
@@ -15,13 +16,51 @@ from clinker.engine.rejects.limits import check_counts, check_limits
 from clinker.engine.run.logs import announce, tell_errors
 from clinker.engine.run.prepare import Prepared
 from clinker.engine.session.session import Session
+from clinker.engine.settling.fallen import Key, Record
+from clinker.engine.settling.rounds import Rounds
+from clinker.engine.settling.sizes import Size, find_oversized
+from clinker.engine.settling.sizes import measure as sizes
+
+
+def expect_groups(prepared: Prepared, session: Session, building: Building, rounds: Rounds) -> None:
+    """Find the groups that are too large before anything is computed."""
+    most = prepared.plan.pipeline.error_handling.max_group_buffer
+    keys = prepared.plan.correlation.sources
+    rounds.expect(
+        [
+            oversized
+            for source in prepared.inputs
+            if source.name in keys
+            for oversized in find_oversized(building, session, source, most)
+        ]
+    )
+
+
+def settle_rejects(
+    prepared: Prepared,
+    session: Session,
+    building: Building,
+    rounds: Rounds,
+    rejects: Sequence[pa.Table],
+) -> pa.Table:
+    """All that fell, once nothing more does; `Unsettled` until then."""
+
+    def measure(source: int, keys: Sequence[Key], without: Iterable[Record]) -> Mapping[Key, Size]:
+        return sizes(building, session, prepared.inputs[source], keys, set(without))
+
+    ends_run = prepared.plan.pipeline.error_handling.strategy == "fail_fast" or any(
+        prepared.sites[number].is_fatal
+        for table in rejects
+        for number in pc.unique(table["site"]).to_pylist()
+    )
+    return rounds.settle(rejects, measure, is_final=ends_run)
 
 
 def explain_rejects(
-    prepared: Prepared, session: Session, building: Building, rejects: Sequence[pa.Table]
+    prepared: Prepared, session: Session, building: Building, settled: pa.Table
 ) -> Rejected:
     """Why each record was rejected; what the pipeline has to say about records is said, too."""
-    rejected = explained(rejects, prepared.sites, prepared.inputs)
+    rejected = explained(settled, prepared.sites, prepared.inputs)
     for messages in building.messages:
         messages.tell(session, prepared.observer)
     tell_errors(building, rejected)

@@ -275,16 +275,14 @@ def _retraction(retraction: RetractionFacts) -> Iterator[str]:
         f"fanout policy: {retraction.fanout_policy}."
     )
     for aggregate in retraction.aggregates:
-        reversible = aggregate.retraction == "Reversible"
         yield ""
         yield f"aggregate '{aggregate.node}':"
         yield f"  group_by omits: {', '.join(aggregate.omitted)}"
         yield f"  accumulators: {aggregate.retraction}"
-        cost = "~8 bytes/row" if reversible else "n/a (raw contributions are held)"
-        yield f"  lineage: {cost}"
+        yield "  lineage: none, until a failure behind it leads back to its records"
         yield f"  synthetic key: {aggregate.synthetic_key}, ~16 bytes/output row"
         yield "  groups: unknown at plan time"
-        yield "  degrade fallback: DLQ entire affected group"
+        yield "  on failure: computed again without the records taken back, never degraded"
     for window in retraction.windows:
         yield ""
         yield f"window '{window.node}':"
@@ -293,7 +291,7 @@ def _retraction(retraction: RetractionFacts) -> Iterator[str]:
         slots = _counted(len(window.fields), "Value slot")
         yield f"  buffer: {slots}/row ({', '.join(window.fields)})"
         yield f"  worst case: rows of the largest partition at {slots} each"
-        yield "  degrade fallback: DLQ entire affected partition"
+        yield "  on failure: computed again without the records taken back, never degraded"
 
 
 # CXL

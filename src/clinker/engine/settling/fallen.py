@@ -1,0 +1,94 @@
+"""What has fallen so far: records and groups that a run is computed without."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import field
+from typing import TYPE_CHECKING, TypeAlias
+
+import pyarrow as pa
+
+from clinker.config.names import FanoutPolicy
+from clinker.engine.flow.frame import Input
+from clinker.frozen import frozen
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame
+
+    from clinker.engine.session.session import Session
+
+Record: TypeAlias = tuple[int, int]
+"""The number of a source, and a position in it."""
+Key: TypeAlias = tuple[str | None, ...]
+"""The texts of the values of key fields; null and empty ones are None."""
+Cause: TypeAlias = tuple[int, str]
+"""A site, and what it had read of the record that it rejected."""
+Fields: TypeAlias = tuple[str, ...]
+"""The names of key fields."""
+
+
+@frozen
+class Group:
+    """Records that fall together: those of one source, or of several that are merged."""
+
+    fields: Fields
+    key: Key
+
+    def of(self, fields: Sequence[str]) -> Key:
+        """The part of the key that some of its fields are."""
+        parts = dict(zip(self.fields, self.key, strict=True))
+        return tuple(parts[name] for name in fields)
+
+
+@frozen
+class Oversized:
+    """A group of more records than may be held, and the first of them."""
+
+    group: Group
+    first: Record
+
+
+@frozen(eq=False, kw_only=True)
+class Fallen:
+    """All that a run is computed without."""
+
+    retracted: frozenset[Record] = frozenset()
+    """Records that are gone from the source on."""
+    failed: frozenset[Record] = frozenset()
+    """Records that no correlated aggregate and no output takes."""
+    groups: Mapping[FanoutPolicy, Mapping[Group, frozenset[int]]] = field(default_factory=dict)
+    """Groups of which no output and no strict aggregate with this policy takes a record, with the
+    numbers of the sources whose records fall."""
+    oversized: tuple[Oversized, ...] = ()
+    causes: Mapping[Group, Cause] = field(default_factory=dict)
+    """What was the first to fail in each group."""
+
+    def numbered(self) -> dict[Group, int]:
+        """A number for each group."""
+        every = (group for groups in self.groups.values() for group in groups)
+        return {group: number for number, group in enumerate(dict.fromkeys(every))}
+
+
+@frozen(eq=False)
+class Rows:
+    """A small table that a flow is held against."""
+
+    table: pa.Table
+
+    def open(self, session: Session) -> DataFrame:
+        return session.rows(self.table)
+
+    def frame(self, label: str) -> Input:
+        return Input(tuple(self.table.column_names), label, self.open)
+
+
+def records_table(records: Iterable[Record], names: tuple[str, str]) -> pa.Table:
+    """Records as two columns."""
+    ordered = sorted(records)
+    return pa.table(
+        [
+            pa.array([source for source, _ in ordered], pa.int32()),
+            pa.array([position for _, position in ordered], pa.int64()),
+        ],
+        list(names),
+    )

@@ -1,0 +1,356 @@
+"""Rounds: what falls because of what failed, until nothing more does.
+
+Every round computes all outputs without what has fallen so far. Of what fails in it and is new, the
+failures with the fewest aggregates before them count: a failed record falls, with its group if the
+policy says so; a failed group of a strict aggregate takes the groups of its records along; one
+behind a relaxed aggregate takes its records back from everywhere, after which all is judged anew.
+Each round takes out at least one record or group more, so that there is an end.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import TypeAlias
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from clinker.config.names import FanoutPolicy
+from clinker.engine.flow.flow import POSITION, SOURCE
+from clinker.engine.rejects.payload import payload_values
+from clinker.engine.rejects.reject_texts import MEMBERSHIP, REJECTS
+from clinker.engine.rejects.sites import Demand, RunAgain, Site, Sites, Unsettled
+from clinker.engine.report.facts import Retracted
+from clinker.engine.settling.fallen import Cause, Fallen, Group, Key, Oversized, Record
+from clinker.engine.settling.keys import read_key, read_lineage
+from clinker.engine.settling.sizes import Size
+from clinker.engine.settling.taking import collateral_reason
+from clinker.frozen import frozen
+from clinker.plan.compile import Plan
+from clinker.plan.nodes import Shape
+
+GROUP_NUMBER, IS_COLLATERAL = "$group_number", "$is_collateral"
+SETTLED = pa.schema([*REJECTS, (GROUP_NUMBER, pa.int64()), (IS_COLLATERAL, pa.bool_())])
+"""Rejects, and which of them stand together: each without a number is alone."""
+
+Measure: TypeAlias = Callable[[int, Sequence[Key], Iterable[Record]], Mapping[Key, Size]]
+"""The sizes of groups of a source, without some records."""
+
+
+@frozen(eq=False)
+class _Reject:
+    """A rejected record or group, as far as it matters here."""
+
+    at: int
+    """Its row in the table of the round."""
+    site: Site
+    record: Record | None
+    """None for a group of an aggregate."""
+    membership: str | None
+    rank: tuple[object, ...]
+    """What comes first where several are about one record."""
+
+
+@frozen(eq=False)
+class _Trigger:
+    """What made others fall: a row of rejects, and the group it stands with."""
+
+    row: pa.Table
+    token: object
+
+
+class Rounds:
+    """What has fallen in the rounds of a run, and why."""
+
+    def __init__(self, plan: Plan, sites: Sites, sources: Sequence[str]) -> None:
+        self._plan = plan
+        self._sites = sites
+        keys = plan.correlation.sources
+        self._fields = {n: keys[name].fields for n, name in enumerate(sources) if name in keys}
+        """The key fields of sources, by their numbers."""
+        self._order = {name: number for number, name in enumerate(plan.nodes)}
+        self._outputs = {n for n, node in plan.nodes.items() if node.shape is Shape.WRITES}
+        self._policies = sorted(set(plan.settling.policies.values()))
+        self._retracted: dict[Record, int] = {}
+        """Records taken back, with the number of the trigger that did it."""
+        self._retracting: list[_Trigger] = []
+        self._failed: dict[Record, Key | None] = {}
+        self._triggers: list[_Trigger] = []
+        self._forced: dict[Group, set[int]] = {}
+        """Groups that fall under every policy."""
+        self._causes: dict[Group, tuple[tuple[object, ...], Cause]] = {}
+        self.fallen = Fallen()
+        self.rounds = 0
+        """How often all was computed and something failed."""
+        self._held_back = 0
+
+    @property
+    def retracted(self) -> Retracted | None:
+        """What it took to settle all; None if there was nothing to settle."""
+        if not self._fields:
+            return None
+        return Retracted(
+            rounds=max(1, self.rounds),
+            output_rows=self._held_back,
+            failed_groups=len(self._retracting),
+            records_taken_back=len(self._retracted),
+        )
+
+    def expect(self, oversized: Sequence[Oversized]) -> None:
+        """Begin without groups that are too large."""
+        self.fallen = Fallen(oversized=tuple(oversized))
+
+    def settle(self, tables: Sequence[pa.Table], measure: Measure, *, is_final: bool) -> pa.Table:
+        """All rejects when all is settled; `Unsettled` if it is not.
+
+        With `is_final`, they are taken as they are.
+        """
+        table = pa.concat_tables([REJECTS.empty_table(), *tables])
+        for demand in Demand:
+            if pc.index(table["site"], demand).as_py() >= 0:
+                raise RunAgain(demand)
+        has_failed = len(table) or self.rounds
+        if is_final or not self._fields or not has_failed:
+            alone = pa.nulls(len(table), pa.int64())
+            no = pa.repeat(False, len(table))
+            return pa.table([*table.columns, alone, no], schema=SETTLED)
+        self.rounds += 1
+        rejects = self._read(table)
+        new = [each for each in rejects if self._is_new(each)]
+        if new:
+            level = min(each.site.region.level for each in new)
+            counting = [each for each in new if each.site.region.level == level]
+            self._take_out(table, sorted(counting, key=lambda each: each.rank))
+            self._judge(measure)
+            raise Unsettled
+        return self._entries(table, rejects)
+
+    def _read(self, table: pa.Table) -> list[_Reject]:
+        columns = (SOURCE, POSITION, "site", "inputs", "origin", MEMBERSHIP)
+        rows = zip(*(table[name].to_pylist() for name in columns), strict=True)
+        found: list[_Reject] = []
+        for at, (source, position, number, inputs, origin, membership) in enumerate(rows):
+            site = self._sites[number]
+            record = None if source is None else (source, position)
+            order = self._order.get(site.node, len(self._order))
+            rank = (record or (-1, -1), order, number, inputs, origin or "")
+            found.append(_Reject(at, site, record, membership, rank))
+        return found
+
+    def _is_new(self, reject: _Reject) -> bool:
+        """Whether a failure has consequences that are not known yet."""
+        if reject.site.is_collateral:
+            return False
+        if reject.record is not None:
+            return reject.record[0] in self._fields and reject.record not in self._failed
+        if not reject.site.region.level:
+            return False
+        return reject.membership != "[]"
+
+    # What falls
+
+    def _take_out(self, table: pa.Table, rejects: Sequence[_Reject]) -> None:
+        if any(each.record is None and each.membership is None for each in rejects):
+            raise RunAgain(Demand.LINEAGE)
+        before = len(self._retracted)
+        for each in rejects:
+            row = table.slice(each.at, 1)
+            if each.record is None:
+                self._take_group(row, each)
+            elif each.record not in self._failed:
+                self._take_record(row, each)
+        if len(self._retracted) > before:
+            # Without these records all may be different.
+            self._failed.clear()
+            self._triggers.clear()
+            self._forced.clear()
+            self._causes.clear()
+
+    def _take_record(self, row: pa.Table, reject: _Reject) -> None:
+        assert reject.record is not None
+        key = None if reject.membership is None else read_key(reject.membership)
+        self._failed[reject.record] = key
+        group = self._group(reject.record[0], key)
+        token: object = group or ("alone", reject.record)
+        self._triggers.append(_Trigger(row, token))
+        if group:
+            self._blame(group, reject, row)
+
+    def _take_group(self, row: pa.Table, reject: _Reject) -> None:
+        assert reject.membership is not None
+        lineage = list(read_lineage(reject.membership))
+        groups = [(self._group(record[0], key), record) for record, key in lineage]
+        if reject.site.region.is_relaxed:
+            taken = [record for _, record in groups]
+        else:
+            taken = [record for group, record in groups if group is None]
+        if taken:
+            number = len(self._retracting)
+            self._retracting.append(_Trigger(row, ("retracted", number)))
+            for record in taken:
+                self._retracted.setdefault(record, number)
+            return
+        fallen = [(group, record[0]) for group, record in groups if group]
+        for group, source in fallen:
+            self._forced.setdefault(group, set()).add(source)
+            self._blame(group, reject, row)
+        self._triggers.append(_Trigger(row, fallen[0][0]))
+
+    def _group(self, source: int, key: Key | None) -> Group | None:
+        """The group of a record; None if it is alone."""
+        if key is None or source not in self._fields:
+            return None
+        return Group(self._fields[source], key)
+
+    def _blame(self, group: Group, reject: _Reject, row: pa.Table) -> None:
+        cause: Cause = row["site"][0].as_py(), row["inputs"][0].as_py()
+        if group not in self._causes or reject.rank < self._causes[group][0]:
+            self._causes[group] = reject.rank, cause
+
+    # Which groups fall
+
+    def _judge(self, measure: Measure) -> None:
+        failed: dict[Group, dict[int, set[int]]] = {}
+        for (source, position), key in self._failed.items():
+            group = self._group(source, key)
+            if group:
+                failed.setdefault(group, {}).setdefault(source, set()).add(position)
+        sizes = self._sizes(failed, measure) if set(self._policies) - {"any"} else {}
+        groups: dict[FanoutPolicy, dict[Group, frozenset[int]]] = {}
+        for policy in self._policies:
+            fallen: dict[Group, set[int]] = {g: set(s) for g, s in self._forced.items()}
+            for group, by_source in failed.items():
+                for source, positions in by_source.items():
+                    if _falls(policy, positions, sizes.get((source, group.key))):
+                        fallen.setdefault(group, set()).add(source)
+            groups[policy] = {group: frozenset(sources) for group, sources in fallen.items()}
+        self.fallen = Fallen(
+            retracted=frozenset(self._retracted),
+            failed=frozenset(self._failed),
+            groups=groups,
+            oversized=self.fallen.oversized,
+            causes={group: cause for group, (_, cause) in self._causes.items()},
+        )
+
+    def _sizes(
+        self, failed: Mapping[Group, Mapping[int, set[int]]], measure: Measure
+    ) -> dict[tuple[int, Key], Size]:
+        keys: dict[int, list[Key]] = {}
+        for group, by_source in failed.items():
+            for source in by_source:
+                keys.setdefault(source, []).append(group.key)
+        return {
+            (source, key): size
+            for source, sought in keys.items()
+            for key, size in measure(source, sought, self._retracted).items()
+        }
+
+    # Entries
+
+    def _entries(self, table: pa.Table, rejects: Sequence[_Reject]) -> pa.Table:
+        """One reject for every record that fell, and those of records that belong to nobody."""
+        found = _Entries()
+        for trigger in self._triggers:
+            found.add(trigger.row, [trigger.token], is_collateral=False)
+        for trigger in self._retracting:
+            found.add(trigger.row, [trigger.token], is_collateral=False)
+        self._add_retracted(found)
+        self._add_collaterals(found, table, rejects)
+        alone = [
+            each.at
+            for each in rejects
+            if not each.site.is_collateral
+            and (each.record is None or each.record[0] not in self._fields)
+        ]
+        found.add(table.take(pa.array(alone, pa.int64())), [None] * len(alone), is_collateral=False)
+        return found.table()
+
+    def _add_retracted(self, found: _Entries) -> None:
+        by_trigger: dict[int, list[Record]] = {}
+        for record, number in self._retracted.items():
+            by_trigger.setdefault(number, []).append(record)
+        for number, records in by_trigger.items():
+            trigger = self._retracting[number]
+            site = self._correlated_site(trigger.row)
+            rows = {
+                SOURCE: [source for source, _ in records],
+                POSITION: [position for _, position in records],
+                "site": [site] * len(records),
+                "inputs": ["[]"] * len(records),
+                "origin": [None] * len(records),
+                MEMBERSHIP: [None] * len(records),
+            }
+            tokens = [trigger.token] * len(records)
+            found.add(pa.table(rows, schema=REJECTS), tokens, is_collateral=True)
+
+    def _correlated_site(self, trigger: pa.Table) -> int:
+        """A site that rejects the records of a group where the group failed."""
+        number, inputs = trigger["site"][0].as_py(), trigger["inputs"][0].as_py()
+        failed = self._sites[number]
+        sites = self._sites
+
+        return sites.add(
+            Site(
+                failed.node,
+                failed.branch,
+                lambda _: collateral_reason(sites.reason(number, inputs)),
+                is_collateral=True,
+            )
+        )
+
+    def _add_collaterals(
+        self, found: _Entries, table: pa.Table, rejects: Sequence[_Reject]
+    ) -> None:
+        groups = list(self.fallen.numbered())
+        chosen: dict[Record, _Reject] = {}
+        for each in rejects:
+            if each.site.is_collateral and each.site.node in self._outputs:
+                self._held_back += 1
+            if each.site.is_collateral and each.record and each.record not in self._failed:
+                known = chosen.get(each.record)
+                if known is None or each.rank < known.rank:
+                    chosen[each.record] = each
+        at = [each.at for each in chosen.values()]
+        rows = table.take(pa.array(at, pa.int64()))
+        tokens: list[object] = []
+        for each, inputs in zip(chosen.values(), rows["inputs"].to_pylist(), strict=True):
+            if inputs == "[]":  # its group was too large to begin with
+                assert each.record and each.membership
+                tokens.append(self._group(each.record[0], read_key(each.membership)))
+            else:
+                (number,) = payload_values(inputs).values()
+                assert isinstance(number, int)
+                tokens.append(groups[number])
+        found.add(rows, tokens, is_collateral=True)
+
+
+class _Entries:
+    """Rejects that become entries, put together."""
+
+    def __init__(self) -> None:
+        self._tables: list[pa.Table] = []
+        self._numbers: dict[object, int] = {}
+
+    def add(self, rows: pa.Table, tokens: Sequence[object], *, is_collateral: bool) -> None:
+        numbers = [
+            None if token is None else self._numbers.setdefault(token, len(self._numbers))
+            for token in tokens
+        ]
+        columns = [
+            *rows.columns,
+            pa.array(numbers, pa.int64()),
+            pa.repeat(is_collateral, len(rows)),
+        ]
+        self._tables.append(pa.table(columns, schema=SETTLED))
+
+    def table(self) -> pa.Table:
+        return pa.concat_tables([SETTLED.empty_table(), *self._tables])
+
+
+def _falls(policy: FanoutPolicy, failed: set[int], size: Size | None) -> bool:
+    """Whether the records of a source in a group fall if some of them have failed."""
+    if policy == "any":
+        return True
+    assert size is not None
+    count, first = size
+    return len(failed) >= count if policy == "all" else first in failed
