@@ -51,7 +51,7 @@ def test_edi_outputs() -> None:
         "output", "type: edifact\npath: a\noptions: { interchange_from_doc: unb }"
     )
     assert edifact.options.segment_newline
-    elements = "[" + ", ".join(f'"{n}"' for n in range(16)) + "]"
+    elements = "[" + ", ".join(f'"{n}"' for n in range(15)) + ', ":"]'
     x12 = accepted_config(
         "output",
         f"type: x12\npath: a\noptions:\n  interchange: {elements}\n"
