@@ -81,6 +81,15 @@ def test_fields_stand_in_their_places_and_gaps_are_blank() -> None:
         (None, "int", 3, {"pad": "0"}, b"000"),
         (None, "string", 4, {"default": "none"}, b"none"),
         ("ab", "string", 4, {"justify": "right", "pad": "*"}, b"**ab"),
+        (None, "float", 6, {"scale": 2, "pad": "0", "default": "1.5"}, b"000150"),
+        (None, "int", 6, {"scale": 2, "pad": "0", "default": "0"}, b"000000"),
+        (None, "bool", 1, {"default": "true"}, b"Y"),
+        (None, "date", 8, {"format": "%Y%m%d", "default": "1970-01-01"}, b"19700101"),
+        (None, "date", 8, {"format": "%Y%m%d", "default": "00000000"}, b"00000000"),
+        (None, "string", 3, {"type": "integer", "default": "007"}, b"  7"),
+        (1, "int", 3, {"pad": "0", "enum": ("01", "02")}, b"001"),
+        (1.5, "float", 4, {"scale": 2, "pad": "0", "enum": ("1.50",)}, b"0150"),
+        (True, "bool", 1, {"enum": ("true",)}, b"Y"),
     ],
 )  # fmt: skip
 def test_values(value: Any, to: str, width: int, how: dict[str, Any], expected: bytes) -> None:
@@ -104,6 +113,7 @@ def test_values_that_are_too_long() -> None:
          "'abcde' in column 'x' has 5 bytes, and its field 4"),
         (123, "int", {"precision": 2}, "'123' in column 'x' has more than 2 digits"),
         ("C", "string", {"enum": ("A", "B")}, "'C' in column 'x' is not in its 'enum'"),
+        (1, "int", {"scale": 2, "enum": ("100",)}, "'100' in column 'x' is not in its 'enum'"),
         (None, "string", {"required": True},
          "column 'x' has no value, and its field must have one"),
         (float("nan"), "float", {"scale": 2}, "'NaN' in column 'x' is no number"),
