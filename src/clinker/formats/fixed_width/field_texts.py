@@ -19,6 +19,8 @@ from clinker.formats.fixed_width.dialect import FixedField
 from clinker.formats.fixed_width.values import NUMBERS, TYPES, field_type, map_distinct
 
 _TRUE_FALSE = len("false")
+_CHECKED = (*NUMBERS, "boolean", "date", "datetime")
+"""What a text must be to stand in a field of such a type."""
 _EXACT = 2**53
 """Whole numbers up to this one are floats."""
 
@@ -36,7 +38,8 @@ class FieldTexts:
             "warn" if self.type == "string" else "error"
         )
         self._name = printable(column.name)
-        self._pattern = compile_pattern(field.format) if field.format else None
+        is_moment = self.type in ("date", "datetime")
+        self._pattern = compile_pattern(field.format) if field.format and is_moment else None
         self._digits = rf"^-?0*(\.?[0-9]){{0,{field.precision}}}$" if field.precision else None
         self._default = self._show_constant(field.default) if field.default is not None else None
         self._allowed = pa.array(map(self._show_constant, field.enum), pa.string())
@@ -66,6 +69,8 @@ class FieldTexts:
             texts = self._show_scaled(values, column)
         else:
             texts = show_cells(values, column, "fixed_width")
+            if self.type in _CHECKED and pa.types.is_string(values.type):
+                self._converted(values, column)
         if self.type == "boolean" and self._field.width < _TRUE_FALSE:
             texts = map_distinct(texts, lambda text: {"true": "Y", "false": "N"}.get(text, text))
         return texts
