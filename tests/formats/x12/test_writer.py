@@ -203,7 +203,7 @@ def test_maps_and_arrays_are_refused(kind: Type, value: Value) -> None:
         segment_spec(x12(), 0),
         columns=tuple(OutputColumn(name, kind) for name, (kind, _) in columns.items()),
     )
-    with pytest.raises(WriteError, match="a x12 file cannot hold 'e01'") as refusal:
+    with pytest.raises(WriteError, match="x12 files cannot hold 'e01'") as refusal:
         renderer(spec).render(batch(columns))
     assert (refusal.value.record, refusal.value.code) == (2, "E078")
 
