@@ -47,7 +47,7 @@ def fetch_pages(
     except FetchError as problem:
         raise _no_page(unit, transport, problem.message, problem.help) from None
     except FormatError as problem:
-        raise _no_page(unit, transport, f"{problem.path} {problem.message}", problem.help) from None
+        raise _no_page(unit, transport, str(problem), problem.help) from None
 
 
 def _fetch(
