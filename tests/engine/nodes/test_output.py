@@ -279,6 +279,25 @@ def test_undeclared_fields_of_objects(workplace: Workplace) -> None:
     assert workplace.read("c.csv").splitlines()[:3] == ["id,c,b,a,s", "8,16,8,,", "7,14,7,,"]
 
 
+def test_a_refusal_names_the_output_and_shows_the_way_out(workplace: Workplace) -> None:
+    workplace.write(in_csv="a\nx\ny\x01z\n")
+    ran = workplace.run(
+        """
+        pipeline: { name: p }
+        nodes:
+          - type: source
+            name: rows
+            config: { type: csv, path: in.csv, schema: { a: string } }
+          - { type: output, name: feed, input: rows, config: { type: xml, path: a.xml } }
+        """
+    )
+    assert ran.code == 4
+    assert ran.message == (
+        "output 'feed': 'y\\x01z' in column 'a' has a character that XML cannot hold (record 2)"
+    )
+    assert ran.help == "remove it in a transform, or write another format"
+
+
 def test_a_map_does_not_fit_into_a_cell(workplace: Workplace) -> None:
     workplace.write(in_json='{"id": 1}\n{"id": 2, "more": {"x": 1}}\n')
     ran = workplace.run(
@@ -292,7 +311,7 @@ def test_a_map_does_not_fit_into_a_cell(workplace: Workplace) -> None:
         """
     )
     assert ran.code == 4
-    assert ran.message == "a csv file cannot hold 'more', which is a Map (record 2)"
+    assert ran.message == "csv files cannot hold 'more', which is a Map (record 2)"
     assert ran.help == "exclude it, emit the parts of it that are needed, or write JSON"
     assert ran.codes == ["E078"]
     assert workplace.files() == ["in.json"]

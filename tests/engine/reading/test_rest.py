@@ -131,7 +131,7 @@ def test_offsets_count_what_the_service_counts(workplace: Workplace) -> None:
     ("reply", "message"),
     [
         (Reply(b"[{]"), "page 1 of <source:orders>"),
-        (Reply(b"<html>"), "page 1 of <source:orders>"),
+        (Reply(b"<html>"), "page 1 of <source:orders>: JSON records begin with"),
         (Reply(status=500), "gave status 500"),
         (json_reply([1]), "page 1 of <source:orders>: element 1 of the array is no object"),
     ],

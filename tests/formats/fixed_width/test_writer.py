@@ -81,6 +81,19 @@ def test_fields_stand_in_their_places_and_gaps_are_blank() -> None:
         (None, "int", 3, {"pad": "0"}, b"000"),
         (None, "string", 4, {"default": "none"}, b"none"),
         ("ab", "string", 4, {"justify": "right", "pad": "*"}, b"**ab"),
+        (None, "float", 6, {"scale": 2, "pad": "0", "default": "1.5"}, b"000150"),
+        (None, "int", 6, {"scale": 2, "pad": "0", "default": "0"}, b"000000"),
+        (None, "bool", 1, {"default": "true"}, b"Y"),
+        (None, "date", 8, {"format": "%Y%m%d", "default": "1970-01-01"}, b"19700101"),
+        (None, "date", 8, {"format": "%Y%m%d", "default": "00000000"}, b"00000000"),
+        (None, "string", 3, {"type": "integer", "default": "007"}, b"  7"),
+        (1, "int", 3, {"pad": "0", "enum": ("01", "02")}, b"001"),
+        (1.5, "float", 4, {"scale": 2, "pad": "0", "enum": ("1.50",)}, b"0150"),
+        (True, "bool", 1, {"enum": ("true",)}, b"Y"),
+        ("20240115", "string", 8, {"format": "%Y%m%d"}, b"20240115"),
+        (7, "int", 2, {"format": "%Y%m%d"}, b" 7"),
+        ("007", "string", 3, {"type": "integer"}, b"007"),
+        ("2024-01-15", "string", 10, {"type": "date"}, b"2024-01-15"),
     ],
 )  # fmt: skip
 def test_values(value: Any, to: str, width: int, how: dict[str, Any], expected: bytes) -> None:
@@ -104,9 +117,12 @@ def test_values_that_are_too_long() -> None:
          "'abcde' in column 'x' has 5 bytes, and its field 4"),
         (123, "int", {"precision": 2}, "'123' in column 'x' has more than 2 digits"),
         ("C", "string", {"enum": ("A", "B")}, "'C' in column 'x' is not in its 'enum'"),
+        (1, "int", {"scale": 2, "enum": ("100",)}, "'100' in column 'x' is not in its 'enum'"),
         (None, "string", {"required": True},
          "column 'x' has no value, and its field must have one"),
         (float("nan"), "float", {"scale": 2}, "'NaN' in column 'x' is no number"),
+        ("abc", "string", {"type": "integer"}, "'abc' in column 'x' is no integer"),
+        ("no!", "any", {"type": "boolean"}, "'no!' in column 'x' is no boolean"),
         ("oops", "string", {"type": "date", "format": "%Y"}, "'oops' in column 'x' is no date"),
     ],
 )  # fmt: skip
@@ -124,6 +140,20 @@ def test_encodings() -> None:
     assert written(latin, {"a": "string"}, ("Mü",)) == b"M\xfc  "
     with pytest.raises(WriteError, match="has characters that the encoding does not have"):
         written(latin, {"a": "string"}, ("東",))
+
+
+@pytest.mark.parametrize("text", ["a\nb", "a\rb", "a\r\n"])
+def test_line_breaks_in_lines_are_refused(text: str) -> None:
+    with pytest.raises(WriteError) as refused:
+        written(dialect(field("x", 0, 4)), {"x": "string"}, ("ab",), (text,))
+    assert refused.value.message.endswith("in column 'x' has a line break, and lines end with one")
+    assert refused.value.record == 2
+    assert one(text, "string", 4) == text.ljust(4).encode()
+
+
+def test_line_breaks_of_mainframes_are_refused() -> None:
+    with pytest.raises(WriteError, match="has a line break"):
+        written(dialect(field("x", 0, 4), encoding="cp037"), {"x": "string"}, ("a\x85b",))
 
 
 def test_maps_are_refused() -> None:

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 import pytest
 
-from clinker.formats.interchange.header import Header
-from clinker.formats.reading import read_origins
+from clinker.formats.interchange.header import Delimiters, Header
+from clinker.formats.interchange.stream import SegmentStream
+from clinker.formats.reading import FormatError, read_origins
+from clinker.formats.x12.grammar import GRAMMAR
 from tests.formats.interchange.interchanges import failure, interchange_spec, rows
 from tests.formats.reading import inventory_of, origin, origins_of, read, records_of, rejection
 
@@ -202,13 +205,41 @@ def test_binary_data_may_be_longer_than_what_is_looked_at(tmp_path: Path) -> Non
 @pytest.mark.parametrize(
     ("segment", "message"),
     [
-        ("BIN*x*a", "a BIN segment says that it has 'x' bytes of data, which is no number"),
-        ("BIN*2*a", "a BIN segment says that it has 2 bytes of data, but it does not end there"),
-        ("BIN*999999*a", "the file ends within the data of 'BIN*999999*a~SE*3*00'"),
+        ("BIN*x*a", "BIN declares 'x' bytes of data, which is no number"),
+        ("BIN*2*a", "BIN declares 2 bytes of data, but does not end behind them"),
+        ("BIN*999999*a", "the file ends within the data of 'BIN*999999*a~SE*4*00'"),
     ],
 )
 def test_binary_data_of_another_length(tmp_path: Path, segment: str, message: str) -> None:
-    assert failure(tmp_path, SPEC, one_set(segment)).message == message
+    assert failure(tmp_path, SPEC, one_set("A", segment)).message == f"segment 5: {message}"
+
+
+def stream_of(blocks: Iterable[bytes], size: int) -> SegmentStream:
+    delimiters = Delimiters(element="*", component=":", terminator="~")
+    return SegmentStream(
+        GRAMMAR, iter(blocks), "file", "utf-8", offset=0, size=size, run_bytes=1 << 10,
+        delimiters=delimiters,
+    )  # fmt: skip
+
+
+def test_data_that_the_file_cannot_hold_is_not_read() -> None:
+    asked: list[int] = []
+
+    def blocks() -> Iterator[bytes]:
+        yield b"BIN*999999999*"
+        for number in range(1000):
+            asked.append(number)
+            yield b"a" * 1000
+
+    with pytest.raises(FormatError, match="segment 1: the file ends within the data of 'BIN"):
+        list(stream_of(blocks(), 1_000_014))
+    assert len(asked) < 10
+
+
+def test_data_has_a_longest_length() -> None:
+    message = "segment 1: the data of 'BIN.5000000000.aaaaa' is longer than 1 GB"
+    with pytest.raises(FormatError, match=message):
+        list(stream_of([b"BIN*5000000000*", b"a" * 5000], 1 << 40))
 
 
 # Files that are not sound

@@ -132,6 +132,11 @@ def test_data_keeps_line_breaks_components_and_every_script() -> None:
     assert body(write(x12(), segments)) == "ST*850*1~N1*a\r\nb*x:y:*Łódź 東京* ~SE*3*1~GE*1"
 
 
+def test_binary_data_has_the_length_that_it_declares() -> None:
+    segments: list[Segment] = [("BIN", "1", "850", "04", "äö"), ("BIN", "1", "850", "0")]
+    assert body(write(x12(), segments)) == "ST*850*1~BIN*04*äö~BIN*0~SE*4*1~GE*1"
+
+
 @pytest.mark.parametrize(
     ("segment", "message"),
     [
@@ -142,6 +147,14 @@ def test_data_keeps_line_breaks_components_and_every_script() -> None:
         (("ST", "1", "850", "850", "1", "x~"), "'e03' is 'x~', and"),
         (("A*", "1", "850"), "'seg_id' is 'A*', which cannot be the tag"),
         ((" A", "1", "850"), "'seg_id' is ' A', which cannot be the tag"),
+        (("A\nB", "1", "850"), r"'seg_id' is 'A\nB', which cannot be the tag"),
+        (("A\x01", "1", "850"), r"'seg_id' is 'A\x01', which cannot be the tag"),
+        (("BIN", "1", "850", "5", "abc"), "BIN declares '5' bytes of data in 'e01', and has 3"),
+        (("BIN", "1", "850", "", "a"), "BIN declares '' bytes of data in 'e01', and has 1"),
+        (
+            ("BDS", "1", "850", "ASC", "x", "ü"),
+            "BDS declares 'x' bytes of data in 'e02', and has 2",
+        ),
         (("", "1", "850"), "the record has no 'seg_id'"),
         ((None, "1", "850"), "the record has no 'seg_id'"),
         (("A", "2"), "a transaction set begins, and nothing tells its type"),
@@ -203,7 +216,7 @@ def test_maps_and_arrays_are_refused(kind: Type, value: Value) -> None:
         segment_spec(x12(), 0),
         columns=tuple(OutputColumn(name, kind) for name, (kind, _) in columns.items()),
     )
-    with pytest.raises(WriteError, match="a x12 file cannot hold 'e01'") as refusal:
+    with pytest.raises(WriteError, match="x12 files cannot hold 'e01'") as refusal:
         renderer(spec).render(batch(columns))
     assert (refusal.value.record, refusal.value.code) == (2, "E078")
 

@@ -131,14 +131,21 @@ def test_names_that_are_none(name: str) -> None:
     ],
 )
 def test_characters_that_xml_cannot_hold(columns: Columns, record: int) -> None:
-    with pytest.raises(WriteError, match=r"'@?a' has a control character") as caught:
+    with pytest.raises(WriteError, match=r"in column '@?a' has a character that XML") as caught:
         xml_text(columns)
     assert caught.value.record == record
 
 
+@pytest.mark.parametrize("names", [("a", "a.#text"), ("b.a.#text", "b.a")])
+def test_two_columns_are_not_the_text_of_one_element(names: tuple[str, str]) -> None:
+    with pytest.raises(WriteError, match="would be the text of the same element") as caught:
+        xml_text({name: (INT, [1]) for name in names})
+    assert caught.value.code == "E079"
+
+
 @pytest.mark.parametrize("value", [{"k": 1}, [{"k": 1}]])
 def test_maps_are_refused(value: Any) -> None:
-    with pytest.raises(WriteError, match="a xml file cannot hold 'a', which is a Map") as caught:
+    with pytest.raises(WriteError, match="xml files cannot hold 'a', which is a Map") as caught:
         xml_text({"a": (ANY, [1, value])})
     assert (caught.value.code, caught.value.record) == ("E078", 2)
 

@@ -123,7 +123,7 @@ def test_behind_a_merge_all_that_its_inputs_emitted_is_written() -> None:
 
 @pytest.mark.parametrize("kind", ["csv", "xml"])
 def test_only_json_holds_maps(kind: str) -> None:
-    expected = f"E078 a {kind} file cannot hold 'customer', which is a Map"
+    expected = f"E078 {kind} files cannot hold 'customer', which is a Map"
     assert messages(output(kind=kind)) == [expected]
     assert messages(output(kind=kind, more="exclude: [customer]")) == []
 
@@ -134,7 +134,7 @@ def test_metadata_may_be_no_map_either(chosen: str) -> None:
     more = f"exclude: [customer]\ninclude_metadata: {chosen}"
     found = compiled(SOURCE + transform(cxl) + output("t", "csv", more))
     assert [f"{d.code} {d.message} {d.help}" for d in found.diagnostics] == [
-        "E078 a csv file cannot hold '$meta.whole', which is a Map leave it out of"
+        "E078 csv files cannot hold '$meta.whole', which is a Map leave it out of"
         " 'include_metadata', emit the parts of it that are needed, or write JSON"
     ]
     assert messages(transform(cxl) + output("t", "json", more)) == []

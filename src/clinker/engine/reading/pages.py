@@ -47,7 +47,7 @@ def fetch_pages(
     except FetchError as problem:
         raise _no_page(unit, transport, problem.message, problem.help) from None
     except FormatError as problem:
-        raise _no_page(unit, transport, f"{problem.path} {problem.message}", problem.help) from None
+        raise _no_page(unit, transport, str(problem), problem.help) from None
 
 
 def _fetch(
@@ -88,7 +88,8 @@ def _as_file(page: Page, source: str) -> InputFile:
 
 
 def _describe(page: Page, records: int) -> str:
-    return f"page {page.number} of {mask(page.asked)}: {records} records, {page.size} bytes"
+    read = "1 record" if records == 1 else f"{records} records"
+    return f"page {page.number} of {mask(page.asked)}: {read}, {page.size} bytes"
 
 
 def _ended(unit: Unit, limit: str) -> str:

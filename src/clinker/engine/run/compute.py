@@ -9,6 +9,7 @@ from contextlib import ExitStack, contextmanager
 from dataclasses import replace
 from operator import itemgetter
 
+from clinker.cxl.failure import printable
 from clinker.engine.flow.building import Building
 from clinker.engine.flow.flows import Flows
 from clinker.engine.nodes.output import Written
@@ -152,10 +153,13 @@ def _unwritable(output: PlannedOutput) -> Iterator[None]:
     try:
         yield
     except WriteError as problem:
-        if problem.code is None:
-            raise
-        message = str(problem)
         help = problem.help
+        if problem.code is None and problem.record is None:
+            raise
+        if problem.code is None:
+            message = f"output '{output.name}': {printable(str(problem))}"
+            raise RunError(message, Exit.IO, help=help) from problem
+        message = str(problem)
         place = output.node.config.at("type")
         diagnostic = output.unit.problem(problem.code, message, place, help=help)
         raise RunError(message, Exit.IO, [diagnostic], help) from problem

@@ -63,4 +63,4 @@ def _complete(prepared: Prepared, session: Session, memory: MemorySampler) -> Ru
     except FormatError as problem:
         raise RunError(str(problem), Exit.IO, help=problem.help) from problem
     except WriteError as problem:
-        raise RunError(printable(str(problem)), Exit.IO) from problem
+        raise RunError(printable(str(problem)), Exit.IO, help=problem.help) from problem

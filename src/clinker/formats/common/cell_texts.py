@@ -57,7 +57,7 @@ def choose_widened(spec: WriteSpec) -> dict[str, str]:
 def holds_map(name: str, record: int, format: str, kind: str = _MAPS[1]) -> WriteError:
     """The refusal of a value in a file of a format that has no form for it."""
     return WriteError(
-        f"a {format} file cannot hold '{printable(name)}', which is {kind}",
+        f"{format} files cannot hold '{printable(name)}', which is {kind}",
         record=record,
         code="E078",
         help="exclude it, emit the parts of it that are needed, or write JSON",

@@ -92,12 +92,8 @@ class FieldReader:
         self._own = Coercion(TYPES[self._type], date_formats)
         self._pattern = compile_pattern(field.format) if field.format else None
         self._convert = self._choose_conversion()
-        self._default = self._constant(field.default) if field.default is not None else None
-        self._allowed = (
-            self._coercion.column_from_text(pa.array(field.enum, pa.string())).values
-            if field.enum
-            else None
-        )
+        self._default = self._constants([field.default])[0] if field.default is not None else None
+        self._allowed = self._constants(field.enum) if field.enum else None
 
     @property
     def is_picky(self) -> bool:
@@ -209,10 +205,13 @@ class FieldReader:
         scale = self._field.scale
         return map_distinct(texts, lambda text: set_point(text, scale))
 
-    def _constant(self, text: str) -> pa.Scalar:
-        if self._type == "boolean":
-            text = _YES_NO.get(text.lower(), text)
-        return self._coercion.column_from_text(pa.array([text], pa.string())).values[0]
+    def _constants(self, given: Sequence[str]) -> pa.Array:
+        """Values of the layout as lines would give them; their numbers have a point."""
+        texts = pa.array(given, pa.string())
+        values = self._coercion.column_from_text(texts).values
+        if self._type == "string":
+            return values
+        return pc.coalesce(self._in_two_steps(texts)[1].values, values)
 
     # Rejections
 

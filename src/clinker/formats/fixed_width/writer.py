@@ -32,6 +32,7 @@ from clinker.formats.fixed_width.values import NUMBERS
 
 Codes = npt.NDArray[np.uint8]
 _BREAKS = {"lf": "\n", "crlf": "\r\n", "cr": "\r", "none": ""}
+_MAKE_ROOM = "widen the field, shorten the value, or set 'truncation' of the field"
 
 
 class FixedWidthRenderer:
@@ -45,11 +46,12 @@ class FixedWidthRenderer:
         (layout,) = dialect.records
         self._spec = spec
         self._codec = Codec(dialect.encoding)
-        self._fields = [
-            _Field(field, _column_of(field, spec), self._codec) for field in layout.fields
-        ]
         self._length = layout.length
         self._break = self._codec.encode_one(_BREAKS[dialect.separator])
+        breaks = self._codec.line_ends("\n") + self._codec.encode_one("\r") if self._break else b""
+        self._fields = [
+            _Field(field, _column_of(field, spec), self._codec, breaks) for field in layout.fields
+        ]
 
     def render(self, batch: pa.RecordBatch) -> Rendered:
         count = len(batch)
@@ -91,11 +93,18 @@ def _column_of(field: FixedField, spec: WriteSpec) -> OutputColumn | None:
 class _Field:
     """Puts the values of one column into their place."""
 
-    def __init__(self, field: FixedField, column: OutputColumn | None, codec: Codec) -> None:
+    def __init__(
+        self,
+        field: FixedField,
+        column: OutputColumn | None,
+        codec: Codec,
+        breaks: bytes,
+    ) -> None:
         self.name = field.name
         self.column = column
         self._field = field
         self._codec = codec
+        self._breaks = breaks
         self._shown = printable(column.name if column else field.name)
         self._pad = codec.encode_one(field.pad)[0]
         self._texts = FieldTexts(field, column or OutputColumn(field.name, ANY))
@@ -114,8 +123,11 @@ class _Field:
         texts = self._texts.show(values)
         encoded, odd = self._codec.encode(texts)
         if odd >= 0:
-            raise self._refuse("has characters that the encoding does not have", texts, odd)
+            why = "has characters that the encoding does not have"
+            raise self._refuse(why, texts, odd, "replace them, or set another 'encoding'")
         encoded = self._fit(encoded, texts, notes)
+        data = join_bytes(encoded)
+        self._check_breaks(data, encoded, texts)
         place = lines[:, self._field.start : self._field.end]
         place[:] = self._pad
         lengths = np.asarray(pc.binary_length(encoded))
@@ -124,9 +136,18 @@ class _Field:
             is_text = columns >= self._field.width - lengths[:, None]
         else:
             is_text = columns < lengths[:, None]
-        place[is_text] = np.frombuffer(join_bytes(encoded), np.uint8)
+        place[is_text] = np.frombuffer(data, np.uint8)
         if self._texts.is_right and self._field.pad == "0" and self._texts.type in NUMBERS:
             self._put_signs_first(place, lengths)
+
+    def _check_breaks(self, data: bytes, encoded: pa.BinaryArray, texts: pa.StringArray) -> None:
+        """Refuse what would end a line in the midst of it."""
+        for code in self._breaks:
+            if code in data:
+                found = pc.greater_equal(pc.find_substring(encoded, bytes([code])), 0)
+                at = pc.index(found, True).as_py()
+                why = "has a line break, and lines end with one"
+                raise self._refuse(why, texts, at, "replace it in a transform before the output")
 
     def _put_signs_first(self, place: Codes, lengths: npt.NDArray[np.int32]) -> None:
         """The sign of a number stands before the zeros that fill it up."""
@@ -156,10 +177,12 @@ class _Field:
         kept = [self._codec.shorten(v, width) for v in pc.filter(encoded, too_long).to_pylist()]
         return pc.replace_with_mask(encoded, too_long, pa.array(kept, pa.binary()))
 
-    def _refuse(self, why: str, texts: pa.StringArray, at: int) -> WriteError:
+    def _refuse(
+        self, why: str, texts: pa.StringArray, at: int, help: str = _MAKE_ROOM
+    ) -> WriteError:
         return WriteError(
             f"'{shown(texts[at].as_py())}' in column '{self._shown}' {why}",
             record=at + 1,
             code="E061",
-            help="widen the field, shorten the value, or set 'truncation' of the field",
+            help=help,
         )

@@ -48,8 +48,9 @@ class BinarySearch:
             for tag, number in tags.items()
         }
 
-    def find(self, text: bytes) -> Binary:
-        """What a text holds that begins with a segment; FormatError if a length is none."""
+    def find(self, text: bytes, segment: int) -> Binary:
+        """What a text holds that begins with a segment, and with which one; FormatError if the
+        length of that one is none."""
         parts: list[slice] = []
         at = 0
         while found := self._tag.search(text, at):
@@ -61,7 +62,7 @@ class BinarySearch:
                 at = length.end() - 1
                 continue
             try:
-                start, at = length.end(), self._find_end(text, found[1], length)
+                start, at = length.end(), self._find_end(text, segment, found[1], length)
             except FormatError:
                 # What stands before may be the end of an interchange, and this another one.
                 if found.start():
@@ -72,23 +73,23 @@ class BinarySearch:
             parts.append(slice(start, at))
         return Binary(tuple(parts))
 
-    def _find_end(self, text: bytes, tag: bytes, length: re.Match[bytes]) -> int:
+    def _find_end(self, text: bytes, segment: int, tag: bytes, length: re.Match[bytes]) -> int:
         """Where the data ends that the length tells."""
-        size = self._number(tag, length[1])
+        size = self._number(segment, tag, length[1])
         end = length.end() + size
         if end < len(text) and text[end : end + 1] != self._terminator:
             raise FormatError(
-                f"a {tag.decode()} segment says that it has {size} bytes of data, "
-                "but it does not end there",
+                f"segment {segment}: {tag.decode()} declares {size} bytes of data, "
+                "but does not end behind them",
                 self._path,
             )
         return end
 
-    def _number(self, tag: bytes, digits: bytes) -> int:
+    def _number(self, segment: int, tag: bytes, digits: bytes) -> int:
         digits = digits.strip(BLANKS)
         if not digits.isdigit() or len(digits) > _LONGEST_NUMBER:
             raise FormatError(
-                f"a {tag.decode()} segment says that it has "
+                f"segment {segment}: {tag.decode()} declares "
                 f"'{shown(digits.decode('utf-8', 'replace'))}' bytes of data, which is no number",
                 self._path,
             )

@@ -8,6 +8,7 @@ the columns that there are.
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 
 import numpy as np
 import numpy.typing as npt
@@ -46,7 +47,7 @@ def check_tags(tags: pa.StringArray, syntax: Syntax) -> None:
         if not tag:
             where = pc.equal(pc.fill_null(tags, ""), "")
             message = f"the record has no '{TAG}', the tag of its segment"
-        elif tag != tag.strip() or any(character in tag for character in syntax.special):
+        elif not _is_tag(tag) or any(character in tag for character in syntax.special):
             where = pc.equal(tags, tag)
             message = f"'{TAG}' is '{shown(tag)}', which cannot be the tag of a segment"
         else:
@@ -57,6 +58,32 @@ def check_tags(tags: pa.StringArray, syntax: Syntax) -> None:
             code="E063",
             help=f"every record is a segment: '{TAG}' names it",
         )
+
+
+def _is_tag(text: str) -> bool:
+    """Whether a text is without blanks, line breaks and control characters."""
+    return text.isprintable() and not any(map(str.isspace, text))
+
+
+def check_binary(fields: SegmentFields, tags: Mapping[bytes, int]) -> None:
+    """Refuse segments of binary data that declare another length than their data has."""
+    for tag, number in tags.items():
+        for at in np.flatnonzero(np.asarray(pc.equal(fields.tags, tag.decode()))).tolist():
+            declared, data = (_text_at(fields, place, at) for place in (number, number + 1))
+            size = len(data.encode())
+            if not declared or (declared.lstrip("0") or "0") != str(size):
+                raise WriteError(
+                    f"{tag.decode()} declares '{shown(declared)}' bytes of data in "
+                    f"'{element_name(number)}', and has {size}",
+                    record=at + 1,
+                    code="E063",
+                    help=f"set '{element_name(number)}' to the number of bytes",
+                )
+
+
+def _text_at(fields: SegmentFields, number: int, at: int) -> str:
+    texts = fields.elements.get(number)
+    return "" if texts is None else texts[at].as_py() or ""
 
 
 def refuse_delimiter(text: str, character: str, column: str, record: int) -> WriteError:

@@ -19,7 +19,7 @@ from clinker.formats.interchange.documents import Documents
 from clinker.formats.interchange.envelope import Context
 from clinker.formats.interchange.grammar import Grammar
 from clinker.formats.interchange.segments import Places, Segments, keeps_positions
-from clinker.formats.interchange.stream import SegmentStream, raw_blocks, text_blocks
+from clinker.formats.interchange.stream import SegmentStream, most_text, raw_blocks, text_blocks
 from clinker.frozen import frozen
 
 _BATCH_RECORDS = 1 << 16
@@ -136,6 +136,7 @@ def _read_records(
             path,
             encoding,
             offset=split.start,
+            size=most_text(split.end - split.start, encoding),
             run_bytes=_RUN_BYTES,
             delimiters=context.delimiters,
         )

@@ -14,7 +14,7 @@ from clinker.formats.common.writing import Offsets, Rendered, WriteError, WriteS
 from clinker.formats.interchange.fields import SegmentFields, take_fields
 from clinker.formats.interchange.framing import InterchangeFraming, differing_delimiters
 from clinker.formats.interchange.header import Header
-from clinker.formats.interchange.joining import check_tags, join_segments
+from clinker.formats.interchange.joining import check_binary, check_tags, join_segments
 from clinker.formats.interchange.starts import Start
 from clinker.formats.interchange.syntax import Syntax
 from clinker.formats.interchange.wording import Envelope, Wording
@@ -56,6 +56,7 @@ class SegmentRenderer:
         headers = None if self._header else self._take_headers(batch)
         syntax = self._syntax(headers)
         check_tags(fields.tags, syntax)
+        check_binary(fields, wording.grammar.binary)
         # The framing writes what opens a message, since the reference may have to be made up.
         is_silent = _is_one_of(fields.tags, wording.services)
         segments = join_segments(fields, is_silent, syntax)

@@ -15,9 +15,12 @@ from clinker.formats.interchange.segments import BLANKS, Segments, cut, keeps_po
 
 MOST_BYTES = 64 << 20
 """How long a segment may be whose length is not declared."""
+MOST_BINARY_BYTES = 1 << 30
+"""How long one may be that declares it."""
 _FIRST_LOOK = 1 << 12
 """How much of an interchange is cut at first; the next one may have other delimiters."""
 _SHOWN_BYTES = 20
+_LONGEST_CHARACTER = 4
 
 
 def text_encoding(encoding: str) -> str:
@@ -34,6 +37,11 @@ def text_blocks(
         yield block.raw if is_kept else block.text
 
 
+def most_text(size: int, encoding: str) -> int:
+    """How many bytes of text so many bytes of a file can be."""
+    return size if keeps_positions(encoding) else size * _LONGEST_CHARACTER
+
+
 def raw_blocks(stream: BinaryIO, start: int, end: int, size: int) -> Iterator[bytes]:
     """A part of a file that is known to be text, in blocks."""
     stream.seek(start)
@@ -45,7 +53,8 @@ def raw_blocks(stream: BinaryIO, start: int, end: int, size: int) -> Iterator[by
 class SegmentStream:
     """Cuts blocks of text into runs of segments.
 
-    A stream begins with an interchange, or within one whose delimiters are given.
+    A stream begins with an interchange, or within one whose delimiters are given. Its text is not
+    longer than `size`.
     """
 
     def __init__(
@@ -56,6 +65,7 @@ class SegmentStream:
         encoding: str,
         *,
         offset: int,
+        size: int,
         run_bytes: int,
         delimiters: Delimiters | None = None,
     ) -> None:
@@ -64,6 +74,7 @@ class SegmentStream:
         self._path = path
         self._encoding = text_encoding(encoding)
         self._text = _Buffer(blocks, offset)
+        self._end = offset + size
         self._run_bytes = run_bytes
         self._given = 0
         """How many segments have been handed out."""
@@ -129,17 +140,37 @@ class SegmentStream:
             segments, needed = self._cut(text, delimiters)
             if segments.end:
                 break
-            if not needed and len(text) > MOST_BYTES:
-                raise FormatError(
-                    f"segment {self._given + 1} is longer than {MOST_BYTES >> 20} MB",
-                    self._path,
-                    "is it the terminator that is missing? The header of the file names it",
-                )
+            self._check_length(text, needed)
             look = max(2 * len(text), needed)
         self._look = min(2 * self._look, self._run_bytes)
         segments = self._until_other_delimiters(segments)
         self._text.drop(segments.end)
         return segments
+
+    def _check_length(self, text: bytes, needed: int) -> None:
+        """Refuse to read on if a segment would be too long, before it is held."""
+        number = self._given + 1
+        if not needed and len(text) > MOST_BYTES:
+            raise FormatError(
+                f"segment {number} is longer than {MOST_BYTES >> 20} MB",
+                self._path,
+                "is it the terminator that is missing? The header of the file names it",
+            )
+        if needed > self._end - self._text.offset + 1:  # the last terminator may be missing
+            raise self._ends_within_data(text)
+        if needed > MOST_BINARY_BYTES:
+            raise FormatError(
+                f"segment {number}: the data of '{shown_text(text)}' is longer than "
+                f"{MOST_BINARY_BYTES >> 30} GB",
+                self._path,
+            )
+
+    def _ends_within_data(self, text: bytes) -> FormatError:
+        return FormatError(
+            f"segment {self._given + 1}: the file ends within the data of '{shown_text(text)}'",
+            self._path,
+            "the file is cut off, or the length that the segment declares is wrong",
+        )
 
     def _cut(self, text: bytes, delimiters: Delimiters) -> tuple[Segments, int]:
         """The whole segments of a text, or else how much text is needed, if that is known."""
@@ -149,15 +180,15 @@ class SegmentStream:
             text += terminator
         segments = cut(text, self._text.offset, delimiters, self._encoding)
         binary = Binary()
-        if self._binary and segments.find_tags(self._binary_tags):
-            binary = self._binary.find(text)
+        if self._binary and (not segments.end or segments.find_tags(self._binary_tags)):
+            binary = self._binary.find(text, self._given + 1)
             segments = cut(
                 text[: binary.end], self._text.offset, delimiters, self._encoding, binary.parts
             )
         if not is_last:
             return segments, binary.needed
         if binary.end is not None and not segments.end:
-            raise FormatError(f"the file ends within the data of '{shown_text(text)}'", self._path)
+            raise self._ends_within_data(text)
         if binary.end is None and segments.end < len(text):  # what was put there is released
             text += terminator
             segments = cut(text, self._text.offset, delimiters, self._encoding, binary.parts)

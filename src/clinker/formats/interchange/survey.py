@@ -29,7 +29,7 @@ from clinker.formats.interchange.documents import Documents
 from clinker.formats.interchange.envelope import Context, Envelope
 from clinker.formats.interchange.grammar import Grammar
 from clinker.formats.interchange.segments import Places, Segments, keeps_positions
-from clinker.formats.interchange.stream import SegmentStream, text_blocks
+from clinker.formats.interchange.stream import SegmentStream, most_text, text_blocks
 from clinker.frozen import frozen
 
 _RUN_BYTES = 1 << 17
@@ -96,7 +96,13 @@ def _survey(
         begin = find_text_start(stream, file.path, dialect.encoding)
         blocks = text_blocks(stream, begin, file.size, file.path, dialect.encoding)
         runs = SegmentStream(
-            grammar, blocks, file.path, dialect.encoding, offset=begin, run_bytes=_RUN_BYTES
+            grammar,
+            blocks,
+            file.path,
+            dialect.encoding,
+            offset=begin,
+            size=most_text(file.size - begin, dialect.encoding),
+            run_bytes=_RUN_BYTES,
         )
         for segments in runs:
             surveyor.look(segments)

@@ -12,6 +12,7 @@ import orjson
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from clinker.cxl.failure import shown
 from clinker.cxl.types import ANY, Kind, Type
 from clinker.cxl.values import float_text
 from clinker.formats.common.cell_texts import choose_widened, holds_map, show_cells, tag_again
@@ -174,12 +175,14 @@ class XmlRenderer:
         return pc.fill_null(written, self._null)
 
     def _lists(self, name: str, values: pa.ListArray, type_: Type, field: _Field) -> pa.StringArray:
-        shown = field.column.name
+        name_of_column = field.column.name
         lengths = np.asarray(pc.fill_null(pc.list_value_length(values), 0))
         offsets = np.concatenate(([0], np.cumsum(lengths))).astype(np.int32)
         try:
-            texts = show_cells(values.flatten(), OutputColumn(shown, type_.element_type), "xml")
-            texts = _escape(_check(texts, shown), _IN_TEXT)
+            texts = show_cells(
+                values.flatten(), OutputColumn(name_of_column, type_.element_type), "xml"
+            )
+            texts = _escape(_check(texts, name_of_column), _IN_TEXT)
         except WriteError as problem:
             assert problem.record is not None
             record = int(np.searchsorted(offsets, problem.record - 1, side="right"))
@@ -211,7 +214,7 @@ class XmlRenderer:
                 yield f"<{name}{self._null}"
                 continue
             if re.search("[\x00-\x08\x0b\x0c\x0e-\x1f\ufffe\uffff]", text):
-                raise _forbidden(field.column.name, record)
+                raise _forbidden(field.column.name, record, text)
             for character, escaped in _IN_TEXT.items():
                 text = text.replace(character, escaped)
             yield f"<{name}>{text}</{name}>" if text else f"<{name}/>"
@@ -272,8 +275,8 @@ class _NilSearch:
 
 def _choose_fields(spec: WriteSpec) -> Iterator[_Field]:
     yield from map(_Field, spec.columns)
-    for shown, key in choose_widened(spec).items():
-        yield _Field(OutputColumn(shown, ANY), key)
+    for written, key in choose_widened(spec).items():
+        yield _Field(OutputColumn(written, ANY), key)
 
 
 def _grow(record_element: str, fields: Iterable[_Field]) -> _Element:
@@ -295,9 +298,19 @@ def _grow(record_element: str, fields: Iterable[_Field]) -> _Element:
             element = element.children.setdefault(step, _Element(step))
         if last.startswith(ATTRIBUTE):
             element.attributes[last.removeprefix(ATTRIBUTE)] = each
+        elif element.texts:
+            raise _same_text(element.texts[0], each)
         else:
             element.texts.append(each)
     return record
+
+
+def _same_text(one: _Field, other: _Field) -> WriteError:
+    return WriteError(
+        f"'{one.column.name}' and '{other.column.name}' would be the text of the same element",
+        code="E079",
+        help="give one of them another name with 'mapping', or exclude it",
+    )
 
 
 def _require_text(
@@ -321,12 +334,12 @@ def _check(texts: pa.StringArray, name: str) -> pa.StringArray:
     record = pc.index(pc.match_substring_regex(texts, _FORBIDDEN), True).as_py()
     if record < 0:
         return texts
-    raise _forbidden(name, record + 1)
+    raise _forbidden(name, record + 1, texts[record].as_py())
 
 
-def _forbidden(name: str, record: int) -> WriteError:
+def _forbidden(name: str, record: int, text: str) -> WriteError:
     return WriteError(
-        f"'{name}' has a control character, which XML cannot hold",
+        f"'{shown(text)}' in column '{name}' has a character that XML cannot hold",
         record=record,
         help="remove it in a transform, or write another format",
     )

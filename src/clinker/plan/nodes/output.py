@@ -182,7 +182,7 @@ def _reject_unwritable(binder: Binder, planned: PlannedOutput) -> None:
                 binder.error(
                     planned.unit,
                     "E078",
-                    f"a {config.type} file cannot hold '{column.field}', which is {name}",
+                    f"{config.type} files cannot hold '{column.field}', which is {name}",
                     config.at("type"),
                     f"{without}, emit the parts of it that are needed, or write JSON",
                 )
