@@ -45,8 +45,9 @@ class Siblings:
 
     @cached_property
     def ends(self) -> Places:
-        between = re.finditer(re.escape(self.closing + self.gap + self.opening), self.text)
-        ends = [found.start() + len(self.closing) for found in between if found.start() < self.end]
+        between = re.compile(re.escape(self.closing + self.gap + self.opening))
+        found = between.finditer(self.text, self.start, self.end)
+        ends = [match.start() + len(self.closing) for match in found]
         return np.array([*ends, self.end], np.int64)
 
     @cached_property
