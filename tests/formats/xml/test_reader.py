@@ -368,9 +368,12 @@ def _alike(draw: st.DrawFn) -> bytes:
     """Elements that differ in their texts only, most of the time, with an odd one among them."""
     name = draw(st.sampled_from(["x", "x", "x", "p:x"]))
     blanks = st.sampled_from(["", "", "\n", " \t", "\r\n  "])
-    attributes = draw(st.lists(st.sampled_from(["k", "kk", "nil", "p:k"]), max_size=3, unique=True))
-    names = st.sampled_from(["i", "s", "Addr", "xx", "p:s", "n", "zz", "x", "p:x", "x.y", "\u00e4"])
-    children = draw(st.lists(names, min_size=1, max_size=4, unique=draw(st.booleans())))
+    is_plain = draw(st.integers(0, 3)) > 0
+    keys, names = ["k", "kk", "nil"], ["i", "s", "Addr", "xx", "p:n", "zz", "\u00e4"]
+    if not is_plain:
+        keys, names = [*keys, "p:k"], [*names, "p:s", "x", "p:x", "x.y"]
+    attributes = draw(st.lists(st.sampled_from(keys), max_size=3, unique=True))
+    children = draw(st.lists(st.sampled_from(names), min_size=1, max_size=4, unique=is_plain))
     empty = {child for child in children if draw(st.integers(0, 5)) == 0}
     before, between, behind, gap = (draw(blanks) for _ in range(4))
     texts = draw(st.sampled_from([_TEXTS, _TEXTS, st.sampled_from(["1", "22", "", " 3", "b>"])]))
@@ -382,7 +385,7 @@ def _alike(draw: st.DrawFn) -> bytes:
             for child in children
         )
         rows.append(f"<{opening}>{before}{inner}{behind}</{name}>{gap}")
-    if draw(st.booleans()):
+    if not is_plain or draw(st.integers(0, 3)) == 0:
         odd = draw(st.sampled_from(_ODD_ONES))
         rows.insert(draw(st.integers(0, len(rows))), odd)
     return f"<r xmlns:p='u'>{gap}<a>{''.join(rows)}</a><Sum><n>1</n></Sum></r>".encode()
@@ -392,7 +395,7 @@ def _quote(text: str) -> str:
     return '"' + escape(text, {'"': "&quot;", "\n": "&#10;"}) + '"'
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=100, deadline=None)
 @given(
     _alike(),
     st.sampled_from(["//x", "/r/a/x", "/r/a/*", "//a/p:x"]),
@@ -415,6 +418,23 @@ def test_what_is_alike_is_read_as_all_else(
         patch.setattr(survey, "find_siblings", lambda *_: None)
         exact = [_outcome(directory, spec, content, size) for size in _SPLITS]
     assert results == exact * 2
+
+
+@pytest.mark.parametrize("block_bytes", [60, 700, 5000])
+@pytest.mark.parametrize(("levels", "is_refused"), [(250, False), (251, True)])
+def test_an_element_among_its_like_may_be_too_deep(
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    block_bytes: int,
+    levels: int,
+    is_refused: bool,
+) -> None:
+    monkeypatch.setattr(survey, "BLOCK_BYTES", block_bytes)
+    plain, inside = b"<x><i>1</i></x>" * 50, levels - 2
+    deep = b"<x>" + b"<a>" * inside + b"</a>" * inside + b"</x>"
+    spec = spec_of(XmlDialect(record_path="//x"), {"i": "int"}, undeclared="drop")
+    outcome = _outcome(str(tmp_path), spec, b"<r>" + plain + deep + plain + b"</r>", 1 << 30)
+    assert isinstance(outcome, str) == is_refused
 
 
 def _outcome(directory: str, spec: ReadSpec, content: bytes, split_bytes: int) -> Any:
