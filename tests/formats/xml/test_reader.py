@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from clinker.cxl.run.tagged import decode
 from clinker.cxl.types import SCHEMA_TYPES
-from clinker.formats.reading import ArrayPath, Column, FormatError, Section
+from clinker.formats.reading import ArrayPath, Column, FormatError, ReadSpec, Section
 from clinker.formats.xml import reader as xml_reader
 from clinker.formats.xml import survey
 from clinker.formats.xml.dialect import XmlDialect
@@ -348,6 +348,104 @@ def _documents(draw: st.DrawFn) -> bytes:
     for _ in range(draw(st.integers(0, 8))):
         rows.insert(draw(st.integers(0, len(rows))), plain)
     return f"<r xmlns:p='u'>{draw(st.sampled_from(['', '<a/>', ' ']))}{''.join(rows)}</r>".encode()
+
+
+_ODD_ONES = (
+    "<x/>",
+    "<x k='1'><i>1</i></x>",
+    "<y><x><i>2</i></x></y>",
+    "<x> <x><s/></x></x>",
+    "<x><i><![CDATA[<x>]]></i></x>",
+    "<a:x xmlns:a='b'/>",
+    "<!-- <x> -->",
+    "</a><a>",
+    "text",
+)
+
+
+@st.composite
+def _alike(draw: st.DrawFn) -> bytes:
+    """Elements that differ in their texts only, most of the time, with an odd one among them."""
+    name = draw(st.sampled_from(["x", "x", "x", "p:x"]))
+    blanks = st.sampled_from(["", "", "\n", " \t", "\r\n  "])
+    is_plain = draw(st.integers(0, 3)) > 0
+    keys, names = ["k", "kk", "nil"], ["i", "s", "Addr", "xx", "p:n", "zz", "\u00e4"]
+    if not is_plain:
+        keys, names = [*keys, "p:k"], [*names, "p:s", "x", "p:x", "x.y"]
+    attributes = draw(st.lists(st.sampled_from(keys), max_size=3, unique=True))
+    children = draw(st.lists(st.sampled_from(names), min_size=1, max_size=4, unique=is_plain))
+    empty = {child for child in children if draw(st.integers(0, 5)) == 0}
+    before, between, behind, gap = (draw(blanks) for _ in range(4))
+    texts = draw(st.sampled_from([_TEXTS, _TEXTS, st.sampled_from(["1", "22", "", " 3", "b>"])]))
+    rows = []
+    for _ in range(draw(st.integers(1, 9))):
+        opening = name + "".join(f" {key}={_quote(draw(texts))}" for key in attributes)
+        inner = between.join(
+            f"<{child}/>" if child in empty else f"<{child}>{escape(draw(texts))}</{child}>"
+            for child in children
+        )
+        rows.append(f"<{opening}>{before}{inner}{behind}</{name}>{gap}")
+    if not is_plain or draw(st.integers(0, 3)) == 0:
+        odd = draw(st.sampled_from(_ODD_ONES))
+        rows.insert(draw(st.integers(0, len(rows))), odd)
+    return f"<r xmlns:p='u'>{gap}<a>{''.join(rows)}</a><Sum><n>1</n></Sum></r>".encode()
+
+
+def _quote(text: str) -> str:
+    return '"' + escape(text, {'"': "&quot;", "\n": "&#10;"}) + '"'
+
+
+@settings(max_examples=100, deadline=None)
+@given(
+    _alike(),
+    st.sampled_from(["//x", "/r/a/x", "/r/a/*", "//a/p:x"]),
+    st.sampled_from(["keep", "drop", "reject"]),
+    st.sampled_from(["strip", "qualify"]),
+)
+def test_what_is_alike_is_read_as_all_else(
+    content: bytes, path: str, undeclared: Any, handling: Any
+) -> None:
+    dialect = XmlDialect(record_path=path, namespace_handling=handling)
+    sections = (_section("Sum", "r/Sum", n="int"),)
+    spec = spec_of(dialect, _DECLARED, undeclared=undeclared, sections=sections)
+    with TemporaryDirectory() as directory, pytest.MonkeyPatch.context() as patch:
+        results = [_outcome(directory, spec, content, size) for size in _SPLITS]
+        patch.setattr(xml_reader, "BLOCK_BYTES", 150)
+        patch.setattr(survey, "BLOCK_BYTES", 110)
+        results += [_outcome(directory, spec, content, size) for size in _SPLITS]
+        patch.undo()
+        patch.setattr(xml_reader, "FieldReader", _NeverQuick)
+        patch.setattr(survey, "find_siblings", lambda *_: None)
+        exact = [_outcome(directory, spec, content, size) for size in _SPLITS]
+    assert results == exact * 2
+
+
+@pytest.mark.parametrize("block_bytes", [60, 700, 5000])
+@pytest.mark.parametrize(("levels", "is_refused"), [(250, False), (251, True)])
+def test_an_element_among_its_like_may_be_too_deep(
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    block_bytes: int,
+    levels: int,
+    is_refused: bool,
+) -> None:
+    monkeypatch.setattr(survey, "BLOCK_BYTES", block_bytes)
+    plain, inside = b"<x><i>1</i></x>" * 50, levels - 2
+    deep = b"<x>" + b"<a>" * inside + b"</a>" * inside + b"</x>"
+    spec = spec_of(XmlDialect(record_path="//x"), {"i": "int"}, undeclared="drop")
+    outcome = _outcome(str(tmp_path), spec, b"<r>" + plain + deep + plain + b"</r>", 1 << 30)
+    assert isinstance(outcome, str) == is_refused
+
+
+def _outcome(directory: str, spec: ReadSpec, content: bytes, split_bytes: int) -> Any:
+    """Where the file is cut, and the records; or what is wrong with them."""
+    try:
+        inventory = inventory_of(Path(directory), spec, content, split_bytes=split_bytes)
+        splits = [(s.start, s.end, s.first_row, s.records) for s in inventory.splits]
+        layouts = [layout.opened for layout in inventory.layouts]
+        return splits, layouts, records_of(spec, inventory)
+    except FormatError as problem:
+        return str(problem)
 
 
 _DECLARED = {

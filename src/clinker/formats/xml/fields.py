@@ -18,21 +18,18 @@ import pyarrow.compute as pc
 from clinker.cxl.types import Kind
 from clinker.formats.common.json_numbers import Codes, Mask, Places
 from clinker.formats.common.read_spec import Column, ReadSpec
-from clinker.formats.common.texts import contains_any, join_bytes, replace_where
+from clinker.formats.common.texts import contains_any
 from clinker.formats.xml.dialect import ANY_NAME, XmlDialect
 from clinker.formats.xml.scan import Tags, match_names
 from clinker.formats.xml.search import Found
+from clinker.formats.xml.texts import BLANKS, clean_texts, unescape
 from clinker.frozen import frozen
 from clinker.xml_names import TEXT
 
 _QUOTE, _APOSTROPHE, _COLON, _SPACE, _EQUALS = b"\"': ="
-_BLANKS = " \t\r\n"
 _IS_BLANK = np.zeros(256, np.bool_)
-_IS_BLANK[list(_BLANKS.encode())] = True
+_IS_BLANK[list(BLANKS.encode())] = True
 _NIL = re.compile(rb":nil\s*=")
-_REFERENCE = re.compile(r"&(?:#x([0-9A-Fa-f]+)|#([0-9]+)|(\w+));")
-_ENTITIES = {"lt": "<", "gt": ">", "quot": '"', "apos": "'", "amp": "&"}
-"""The last of them must come last where they are replaced in turn."""
 
 
 class _Step:
@@ -203,7 +200,7 @@ class _Reading:
         texts = self._copy(at, starts, np.maximum(starts, stops))
         has_blanks = _IS_BLANK[tags.codes[stops - 1]]
         has_blanks |= _IS_BLANK[tags.codes[np.minimum(starts, len(tags.codes) - 1)]]
-        self.texts[column.name] = _read_text(texts, trims=bool(has_blanks.any()))
+        self.texts[column.name] = clean_texts(texts, trims=bool(has_blanks.any()))
 
     def _has_elements(self, at: Places) -> Mask:
         """Which elements have others inside of them."""
@@ -252,7 +249,7 @@ class _Reading:
             if contains_any(texts, b"\t\r\n"):  # they are spaces, unless they are escaped
                 odd = pc.fill_null(pc.match_substring_regex(texts, "[\t\r\n]"), False)
                 self.is_odd |= np.asarray(odd)
-            self.texts[column.name] = _unescape(texts)
+            self.texts[column.name] = unescape(texts)
         if self._wants_all:
             self.mark(at[values.owners[~is_known]])
 
@@ -290,40 +287,6 @@ def _count_between(codes: Codes, code: int, begins: Places, ends: Places) -> Pla
         return np.zeros(len(begins), np.int64)
     count: Places = np.searchsorted(places, ends) - np.searchsorted(places, begins)
     return count
-
-
-# Texts
-
-
-def _read_text(texts: pa.StringArray, *, trims: bool) -> pa.StringArray:
-    """Texts as a parser gives them, without the blanks around them, if there may be some."""
-    if contains_any(texts, b"\r"):
-        texts = pc.replace_substring(pc.replace_substring(texts, "\r\n", "\n"), "\r", "\n")
-    trims = trims or b"&#" in join_bytes(texts)
-    texts = _unescape(texts)
-    return pc.ascii_trim(texts, _BLANKS) if trims else texts
-
-
-def _unescape(texts: pa.StringArray) -> pa.StringArray:
-    if not contains_any(texts, b"&"):
-        return texts
-    if b"&#" not in join_bytes(texts):
-        for name, character in _ENTITIES.items():
-            texts = pc.replace_substring(texts, f"&{name};", character)
-        return texts
-    where = pc.fill_null(pc.match_substring(texts, "&"), False)
-    return replace_where(texts, where, _unescape_each)
-
-
-def _unescape_each(texts: pa.StringArray) -> list[str]:
-    return [_REFERENCE.sub(_refer, text) for text in texts.to_pylist()]
-
-
-def _refer(reference: re.Match[str]) -> str:
-    hexadecimal, decimal, name = reference.groups()
-    if name:
-        return _ENTITIES[name]
-    return chr(int(hexadecimal, 16) if hexadecimal else int(decimal))
 
 
 def replace_rows(texts: pa.StringArray, rows: Mask, values: Sequence[str | None]) -> pa.StringArray:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import partial
 from itertools import chain
 
 import numpy as np
@@ -18,7 +19,7 @@ from clinker.formats.common.read_spec import (
     ReadSpec,
     Split,
 )
-from clinker.formats.common.rejecting import assemble, find_rejections, tag_maps
+from clinker.formats.common.rejecting import assemble, find_rejections, tag_maps, tag_rows
 from clinker.formats.common.tagging import tag_column
 from clinker.formats.common.unfolding import Record
 from clinker.formats.files.local import open_file
@@ -28,6 +29,8 @@ from clinker.formats.xml.fields import FieldReader, QuickFields, replace_rows
 from clinker.formats.xml.records import ElementReader, Fields, find_first_path, make_unfolding
 from clinker.formats.xml.search import ElementSearch, Found
 from clinker.formats.xml.survey import XmlLayout
+from clinker.formats.xml.uniform import Uniform, find_uniform
+from clinker.frozen import frozen
 
 _BATCH_RECORDS = 1 << 13
 BLOCK_BYTES = 1 << 20
@@ -40,16 +43,32 @@ def read_split(
     """The records of a split in their order, the rejected ones among them."""
     reader = ElementReader(dialect, make_unfolding(spec.array_paths))
     quick = FieldReader(spec, dialect)
-    conversion = _Conversion(spec, inventory, split.file)
+    conversion = _Conversion(spec, dialect, inventory, split.file)
     row = split.first_row
-    for found in _find_elements(dialect, inventory, split):
-        batch = None
-        if quick.is_able and not len(found.inner):
-            batch = conversion.quick_batch(found, quick.read(found), reader, row)
-        batches = [batch] if batch else _exact_batches(reader, conversion, found, row)
-        for batch in batches:
+    find = partial(_find_alike, spec) if quick.is_able else _find_elements
+    for found in find(dialect, inventory, split):
+        for batch in _batches(reader, quick, conversion, found, row):
             yield batch
             row += batch.num_rows
+
+
+def _batches(
+    reader: ElementReader,
+    quick: FieldReader,
+    conversion: _Conversion,
+    found: Found | _Alike,
+    row: int,
+) -> Iterator[pa.RecordBatch]:
+    if isinstance(found, _Alike):
+        yield conversion.uniform_batch(found, reader, row)
+        return
+    batch = None
+    if quick.is_able and not len(found.inner):
+        batch = conversion.quick_batch(found, quick.read(found), reader, row)
+    if batch:
+        yield batch
+    else:
+        yield from _exact_batches(reader, conversion, found, row)
 
 
 def _exact_batches(
@@ -78,34 +97,97 @@ def read_origins(
     return tag_maps([fields.all(record) for record in chosen])
 
 
+@frozen(eq=False)
+class _Alike:
+    """Elements that are read without being searched; and the tags that are open around them."""
+
+    elements: Uniform
+    opened: Sequence[bytes]
+
+    def search(self, dialect: XmlDialect) -> Found:
+        """The same elements, by their tags."""
+        search = ElementSearch(dialect.path, strips=dialect.strips, opened=self.opened)
+        return search.look(self.elements.text[: self.elements.end])
+
+
 def _find_elements(dialect: XmlDialect, inventory: Inventory, split: Split) -> Iterator[Found]:
     """The elements of a split that are records, some at a time."""
+    search = _begin_search(dialect, inventory, split)
+    for text in _read_blocks(inventory, split):
+        found = search.look(text)
+        if len(found):
+            yield found
+
+
+def _find_alike(
+    spec: ReadSpec, dialect: XmlDialect, inventory: Inventory, split: Split
+) -> Iterator[Found | _Alike]:
+    """The same; those that are alike together."""
+    search = _begin_search(dialect, inventory, split)
+    declared = {column.name for column in spec.columns}
+
+    def find(text: bytes, start: int, name: bytes) -> Uniform | None:
+        uniform = find_uniform(text, start, dialect)
+        if uniform and spec.undeclared == "reject" and not declared.issuperset(uniform.keys):
+            return None
+        return uniform
+
+    for text in _read_blocks(inventory, split):
+        if uniform := search.look_alike(text, find):
+            yield _Alike(uniform, search.opened)
+            text = b""
+        found = search.look(text)
+        if len(found):
+            yield found
+
+
+def _begin_search(dialect: XmlDialect, inventory: Inventory, split: Split) -> ElementSearch:
     layout: XmlLayout = inventory.layouts[split.file.index]
-    is_cut = layout.encoding.is_utf8
-    search = ElementSearch(
-        dialect.path, strips=dialect.strips, opened=layout.opened[split.start] if is_cut else ()
-    )
+    opened = layout.opened[split.start] if layout.encoding.is_utf8 else ()
+    return ElementSearch(dialect.path, strips=dialect.strips, opened=opened)
+
+
+def _read_blocks(inventory: Inventory, split: Split) -> Iterator[bytes]:
+    layout: XmlLayout = inventory.layouts[split.file.index]
     with open_file(split.file.path) as stream:
-        blocks = read_text(
+        yield from read_text(
             stream, layout.encoding, split.start, split.end, split.file.path, BLOCK_BYTES
         )
-        for text in blocks:
-            found = search.look(text)
-            if len(found):
-                yield found
 
 
 class _Conversion:
     """Turns records of one file into batches."""
 
-    def __init__(self, spec: ReadSpec, inventory: Inventory, file: InputFile) -> None:
+    def __init__(
+        self, spec: ReadSpec, dialect: XmlDialect, inventory: Inventory, file: InputFile
+    ) -> None:
         self._spec = spec
+        self._dialect = dialect
         self._schema = inventory.schema
         self._file = file
         self._fields = Fields(spec)
         self._columns = [
             (column, Coercion(column.type, spec.date_formats)) for column in spec.converted_columns
         ]
+
+    def uniform_batch(self, alike: _Alike, reader: ElementReader, first_row: int) -> pa.RecordBatch:
+        """Records that are all alike."""
+        elements, count = alike.elements, len(alike.elements)
+        keys = elements.keys
+        raw = {
+            column.name: elements.texts(column.name)
+            if column.name in keys
+            else pa.nulls(count, pa.string())
+            for column, _ in self._columns
+        }
+        widened = None
+        if self._spec.undeclared == "keep":
+            declared = {column.name for column in self._spec.columns}
+            rest = {key: elements.texts(key) for key in keys if key not in declared}
+            widened = tag_rows(pa.table(rest)) if rest else pa.nulls(count, pa.string())
+        return self._assemble(
+            raw, widened, count, first_row, lambda: alike.search(self._dialect), reader
+        )
 
     def quick_batch(
         self, found: Found, fields: QuickFields, reader: ElementReader, first_row: int
@@ -124,11 +206,7 @@ class _Conversion:
                 return None
             if odd:
                 raw[column.name] = replace_rows(raw[column.name], is_odd, values)
-        coerced = [
-            (column, coercion.column_from_text(raw[column.name]))
-            for column, coercion in self._columns
-        ]
-        values_by_name = {column.name: result.values for column, result in coerced}
+        widened = None
         if self._spec.undeclared == "reject":
             rows = first_row + np.flatnonzero(is_odd)
             for row, record in zip(rows.tolist(), odd, strict=True):
@@ -136,20 +214,37 @@ class _Conversion:
         elif self._spec.undeclared == "keep":
             rests = tag_column([self._fields.undeclared(record) or None for record in odd])
             nothing = pa.nulls(count, pa.string())
-            values_by_name[WIDENED] = (
-                pc.replace_with_mask(nothing, pa.array(is_odd), rests) if odd else nothing
-            )
+            widened = pc.replace_with_mask(nothing, pa.array(is_odd), rests) if odd else nothing
+        return self._assemble(raw, widened, count, first_row, lambda: found, reader)
+
+    def _assemble(
+        self,
+        raw: Mapping[str, pa.StringArray],
+        widened: pa.StringArray | None,
+        count: int,
+        first_row: int,
+        find: Callable[[], Found],
+        reader: ElementReader,
+    ) -> pa.RecordBatch:
+        """A batch of texts; what is rejected is searched, and read again as a whole."""
+        coerced = [
+            (column, coercion.column_from_text(raw[column.name]))
+            for column, coercion in self._columns
+        ]
+        values = {column.name: result.values for column, result in coerced}
+        if widened is not None:
+            values[WIDENED] = widened
         return assemble(
             self._spec,
             self._schema,
             self._file.position(first_row),
             count,
-            values_by_name,
+            values,
             find_rejections(
                 coerced, lambda column, rows: [raw[column.name][at].as_py() for at in rows]
             ),
             lambda rejected: tag_maps(
-                [self._fields.all(record) for record in _read_some(reader, found, rejected)]
+                [self._fields.all(record) for record in _read_some(reader, find(), rejected)]
             ),
         )
 

@@ -26,9 +26,9 @@ from clinker.formats.common.unfolding import (
 )
 from clinker.formats.xml.dialect import XmlDialect
 from clinker.formats.xml.search import Found
+from clinker.formats.xml.texts import BLANKS
 from clinker.xml_names import TEXT
 
-BLANKS = " \t\r\n"
 _NIL = "{http://www.w3.org/2001/XMLSchema-instance}nil"
 _XML_NAMESPACE = "http://www.w3.org/XML/1998/namespace"
 _WHOLE = Kind.ARRAY | Kind.MAP

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from itertools import pairwise
+from typing import Protocol, TypeVar
 
 import numpy as np
 
@@ -15,8 +16,10 @@ from clinker.frozen import frozen
 
 _NAMESPACE = b"xmlns"
 _NAME = re.compile(rb"<([^\s/>]+)")
+_FIRST = re.compile(rb"""[ \t\r\n]*(<([^\s/>!?][^\s/>]*)(?:[^"'>]|"[^"]*"|'[^']*')*>)""")
 _LONG_NAME = 1 << 10
 _NONE: Places = np.zeros(0, np.int64)
+_NO_TAGS = find_tags(b"", 0)
 
 
 @frozen(eq=False)
@@ -119,6 +122,17 @@ class Found:
         return bool((places >= ends[np.maximum(which, 0)])[which >= 0].any())
 
 
+class Alike(Protocol):
+    """Elements at the beginning of a text that are alike."""
+
+    @property
+    def end(self) -> int:
+        """Where the last of them ends."""
+
+
+AlikeT = TypeVar("AlikeT", bound=Alike)
+
+
 class ElementSearch:
     """Looks for the elements at a path, and for others at that path inside of them."""
 
@@ -133,14 +147,62 @@ class ElementSearch:
         self._rest: list[bytes] = []
         self._awaited = b""
         """What must come before the element can end that has begun last."""
+        self._known: tuple[bytes, Sequence[bytes]] = b"", ()
+        """A name that was found to be at the path, and what was open before it."""
+
+    def look_alike(
+        self, block: bytes, find: Callable[[bytes, int, bytes], AlikeT | None]
+    ) -> AlikeT | None:
+        """What `find` makes of the next block, if an element at the path is the first in it.
+
+        It is given the text, where the element begins, and its name. If it finds some elements
+        that are alike, what is behind them is for `look`, which needs no other block then.
+        """
+        if self._is_awaiting(block):
+            return None
+        text = b"".join([*self._rest, block])
+        first = _FIRST.match(text)
+        if first is None or not self._stands_alone(first[1], first[2]):
+            return None
+        alike = find(text, first.start(1), first[2])
+        if alike is not None:
+            self._rest, self._awaited = [text[alike.end :]], b""
+            self._offset += alike.end
+            next_one = _FIRST.match(self._rest[0])
+            if next_one and next_one[2] == first[2] and not next_one[1].endswith(b"/>"):
+                self._awaited = b"</" + first[2]
+        return alike
+
+    def _stands_alone(self, tag: bytes, name: bytes) -> bool:
+        """Whether a tag begins an element at the path, and is not inside of one of its name."""
+        if self._known == (name, self._opened):
+            return True
+        first, _, _ = self._find(find_tags(tag, len(self._opened)))
+        around = filter(None, map(_NAME.match, self._opened))
+        if not len(first) or any(outer[1] == name for outer in around):
+            return False
+        self._known = name, self._opened
+        return True
+
+    @property
+    def opened(self) -> Sequence[bytes]:
+        """The tags that are open before the next block."""
+        return self._opened
+
+    @property
+    def offset(self) -> int:
+        """Where the next text begins in what is searched."""
+        return self._offset
+
+    def _is_awaiting(self, block: bytes) -> bool:
+        return bool(self._awaited) and self._awaited not in self._rest[-1][-_LONG_NAME:] + block
 
     def look(self, block: bytes) -> Found:
         """The elements that end in the next block."""
-        if self._awaited and self._awaited not in self._rest[-1][-_LONG_NAME:] + block:
-            self._rest.append(block)
-            return Found(
-                find_tags(b"", len(self._opened)), self._offset, _NONE, _NONE, 0, _NONE, ()
-            )
+        if self._is_awaiting(block):
+            if block:
+                self._rest.append(block)
+            return Found(_NO_TAGS, self._offset, _NONE, _NONE, 0, _NONE, ())
         text = b"".join([*self._rest, block]) if self._rest else block
         tags = find_tags(text, len(self._opened))
         first, last, inner = self._find(tags)

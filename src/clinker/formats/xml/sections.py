@@ -37,6 +37,10 @@ class SectionSearch:
             begins = [0, *found.ends.tolist()]
             ends = [*found.starts.tolist(), found.end]
             text = b"".join(text[b:e] for b, e in zip(begins, ends, strict=True))
+        self.look_outside(text)
+
+    def look_outside(self, text: bytes) -> None:
+        """The next part of the document without the records in it."""
         for name, search in list(self._sought.items()):
             sections = self._reader.read(search.look(text))
             if sections:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -21,7 +21,7 @@ from clinker.formats.common.read_spec import (
 from clinker.formats.common.record_sizes import RecordSizes
 from clinker.formats.common.rejecting import describe_missing
 from clinker.formats.files.local import open_file
-from clinker.formats.xml.dialect import XmlDialect
+from clinker.formats.xml.dialect import ANY_NAME, XmlDialect
 from clinker.formats.xml.documents import (
     Encoding,
     WellFormedness,
@@ -33,6 +33,7 @@ from clinker.formats.xml.records import ElementReader, make_unfolding
 from clinker.formats.xml.scan import TooDeep, Unbalanced
 from clinker.formats.xml.search import ElementSearch, Found
 from clinker.formats.xml.sections import SectionSearch
+from clinker.formats.xml.siblings import Siblings, find_siblings
 from clinker.frozen import frozen
 from clinker.xml_names import TEXT
 
@@ -130,10 +131,15 @@ def _survey(
             form.check(text)
             names.look(text)
             try:
-                if is_balanced:
-                    found = search.look(text)
-                    sections.look(found)
-                    cuts.add(found, count.rows(found))
+                if not is_balanced:
+                    continue
+                if siblings := count.look_for_siblings(search, text):
+                    sections.look_outside(siblings.outside)
+                    cuts.add_siblings(siblings, search)
+                    text = b""
+                found = search.look(text)
+                sections.look(found)
+                cuts.add(found, count.rows(found))
             except TooDeep:
                 raise too_deep(file.path) from None
             except Unbalanced:  # for the check to complain about
@@ -155,11 +161,28 @@ class _Counting:
     def __init__(self, spec: ReadSpec, dialect: XmlDialect) -> None:
         unfold = make_unfolding([path for path in spec.array_paths if path.mode == "explode"])
         self._reader = ElementReader(dialect, unfold) if unfold else None
+        path = dialect.path
+        self._may_be_siblings = not (unfold or (path.is_anywhere and path.steps[-1] == ANY_NAME))
+        self._may_be_nested = path.is_anywhere and dialect.strips
+        """Whether elements with another prefix count that are inside of siblings."""
 
     def rows(self, found: Found) -> Places:
         if self._reader is None:
             return found.counts()
         return np.array([len(records) for records in self._reader.read(found)], np.int64)
+
+    def look_for_siblings(self, search: ElementSearch, block: bytes) -> Siblings | None:
+        """Elements at the beginning of the next block, if each is one record."""
+        if not self._may_be_siblings:
+            return None
+        depth = len(search.opened)
+
+        def find(text: bytes, start: int, name: bytes) -> Siblings | None:
+            if self._may_be_nested and (b":" in name or b":" + name in text):
+                return None
+            return find_siblings(text, start, name, depth)
+
+        return search.look_alike(block, find)
 
 
 class _Cuts:
@@ -182,16 +205,43 @@ class _Cuts:
         if not len(found):
             self.sizes.add(found.end, 0)
             return
-        starts, ends = found.offset + found.starts, found.offset + found.ends
-        before = self._rows + np.cumsum(rows) - rows
+        self._cut(
+            found.offset + found.starts,
+            found.offset + found.ends,
+            self._rows + np.cumsum(rows) - rows,
+            lambda at: found.opened_before(int(found.first[at])),
+        )
+        self._rows += int(rows.sum())
+        self._end = found.offset + int(found.ends[-1])
+        self.sizes.add(found.end, max(1, int(rows.sum())))
+
+    def add_siblings(self, siblings: Siblings, search: ElementSearch) -> None:
+        """The next elements, which have been searched, each of them one record."""
+        offset = search.offset - siblings.end
+        if self._target < search.offset:
+            self._cut(
+                offset + siblings.starts,
+                offset + siblings.ends,
+                self._rows + np.arange(len(siblings)),
+                lambda _: search.opened,
+            )
+        self._rows += len(siblings)
+        self._end = search.offset
+        self.sizes.add(siblings.end, len(siblings))
+
+    def _cut(
+        self,
+        starts: Places,
+        ends: Places,
+        before: Places,
+        opened_before: Callable[[int], Sequence[bytes]],
+    ) -> None:
+        """Cut before some elements, which have so many records before them."""
         for at in self._choose(starts):
             start = int(starts[at])
             end = int(ends[at - 1]) if at else self._end
             self._starts.append((start, int(before[at]), end))
-            self.opened[start] = tuple(found.opened_before(int(found.first[at])))
-        self._rows = int(before[-1] + rows[-1])
-        self._end = int(ends[-1])
-        self.sizes.add(found.end, max(1, int(rows.sum())))
+            self.opened[start] = tuple(opened_before(at))
 
     def _choose(self, starts: Places) -> Iterator[int]:
         """The elements that begin a split."""
