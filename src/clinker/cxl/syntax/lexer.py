@@ -81,7 +81,7 @@ _TOKEN = re.compile(
   | (?P<bad_name>[A-Za-z0-9_]*[^\W0-9A-Za-z_]\w*)
   | (?P<name>[A-Za-z_][A-Za-z0-9_]*)
   | (?P<foreign_comment>//[^\n]*|/\*.*?\*/)
-  | (?P<foreign>&&|\|\||<>|===|=<|[!&|;?](?![=?]))
+  | (?P<foreign>&&|\|\||<>|===|=<|[!&|;?@](?![=?]))
   | (?P<quotes>[\u2018\u2019\u201c\u201d][^\u2018\u2019\u201c\u201d\n]*[\u2018\u2019\u201c\u201d]?)
   | (?P<symbol>==|!=|<=|>=|=>|::|\?\?|[-+*/%<>=()\[\]{},.:])
   | (?P<unknown>.)
@@ -105,6 +105,11 @@ _FOREIGN = {
     "|": ("or", TokenKind.KEYWORD, "write `or`"),
     ";": (None, None, "statements need no separator; start the next one on a new line"),
     "?": (None, None, "write `if condition then a else b`, or `a ?? b` for a null fallback"),
+    "@": (
+        None,
+        None,
+        "names have no '@'; for attributes of XML, set 'attribute_prefix' of the source to letters",
+    ),
 }
 
 
