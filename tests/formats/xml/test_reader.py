@@ -200,6 +200,8 @@ def test_encodings(tmp_path: Path, encoding: str) -> None:
         (b" \n", "line 2"),
         (b"</r>", "line 1"),
         (b"<r></r></r>", "line 1"),
+        (b"<a:r/>\n<r/>", "line 2, column 1: junk after document element"),
+        (b"<r :=''></r><", "line 1, column 13"),
         (b"{}", "line 1"),
         (b"<!DOCTYPE r><r/>", "DTD"),
         (b"<?xml version='1.0' encoding='nonsense'?><r/>", "'nonsense', which is not known"),

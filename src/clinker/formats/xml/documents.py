@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import codecs
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import BinaryIO
+from xml.parsers import expat
 
 from lxml import etree
 
@@ -122,6 +123,12 @@ class WellFormedness:
         except _HasDoctype:
             raise has_doctype(self._path) from None
 
+    @property
+    def is_sure(self) -> bool:
+        """Whether it has seen everything: once there was a prefix that nobody declares, libxml2 does
+        not look at what stands behind the root any more."""
+        return not len(self._parser.feed_error_log)
+
     def finish(self) -> None:
         """There are no more blocks."""
         try:
@@ -138,6 +145,18 @@ class WellFormedness:
         first = log[0]
         message = printable(first.message.strip())
         return FormatError(f"line {first.line}, column {first.column}: {message}", self._path)
+
+
+def check_again(blocks: Iterable[bytes], path: str) -> None:
+    """Check a document by a parser that prefixes mean nothing to; FormatError as above."""
+    parser = expat.ParserCreate("utf-8")
+    try:
+        for block in blocks:
+            parser.Parse(block, False)
+        parser.Parse(b"", True)
+    except expat.ExpatError as problem:
+        place = f"line {problem.lineno}, column {problem.offset + 1}"
+        raise FormatError(f"{place}: {expat.ErrorString(problem.code)}", path) from None
 
 
 def has_doctype(path: str) -> FormatError:

@@ -25,6 +25,7 @@ from clinker.formats.xml.dialect import ANY_NAME, XmlDialect
 from clinker.formats.xml.documents import (
     Encoding,
     WellFormedness,
+    check_again,
     find_encoding,
     read_text,
     too_deep,
@@ -145,6 +146,9 @@ def _survey(
             except Unbalanced:  # for the check to complain about
                 is_balanced = False
         form.finish()
+        if not form.is_sure:
+            again = read_text(stream, encoding, 0, file.size, file.path, BLOCK_BYTES)
+            check_again(again, file.path)
     if not is_balanced:
         raise FormatError("the tags of the document are not balanced", file.path)
     return _Survey(
