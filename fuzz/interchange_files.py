@@ -157,7 +157,7 @@ def segments_of(format: str, text: str) -> list[list[str]]:
                 found.append(segment)
             if segment[0] == _CLOSING[format]:
                 break
-        text = text.lstrip(_BLANKS)
+        text = text.lstrip(_BLANKS + terminator)
     return found
 
 

@@ -39,7 +39,7 @@ def test_failures_before_and_behind_the_sums(session: Session, tmp_path: Path) -
     # O2 is not written, since one of its lines fails; the other still counts in the total.
     departments = (tmp_path / "out/departments.csv").read_text()
     assert departments == (
-        "department,total,orders,$ck.aggregate.totals,per_mille\nHR,30,2,0,33\nENG,300,2,1,3\n"
+        "department,total,orders,$ck.aggregate.totals,per_mille\nHR,30,2,0,33.3\nENG,300,2,1,3.3\n"
     )
     rows = csv.DictReader(io.StringIO((tmp_path / "out/rejected.csv").read_text()))
     columns = ("source_name", "source_row", "stage", "error_category", "error_detail")

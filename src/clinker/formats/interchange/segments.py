@@ -141,7 +141,13 @@ class Segments:
     def tags(self, rows: Places) -> pa.StringArray:
         """The tags of some segments."""
         tags = self._pieces.take(pa.array(self._first[rows]))
-        return pc.ascii_ltrim(tags, BLANKS.decode())
+        tags = pc.ascii_ltrim(tags, BLANKS.decode())
+        # A blank that is released is one of the tag.
+        is_released = np.isin(self.starts[rows], self._releases)
+        if not is_released.any():
+            return tags
+        exact = pa.array(map(self.tag, rows[is_released].tolist()), pa.string())
+        return pc.replace_with_mask(tags, is_released, exact)
 
     def column(self, number: int, rows: Places) -> pa.StringArray:
         """The element with a number of some segments, null where it is empty or not there."""

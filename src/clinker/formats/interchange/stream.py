@@ -79,6 +79,7 @@ class SegmentStream:
         self._given = 0
         """How many segments have been handed out."""
         self._delimiters: Delimiters | None
+        self._last_terminator = b""
         self._use(delimiters)
 
     def __iter__(self) -> Iterator[Segments]:
@@ -96,8 +97,11 @@ class SegmentStream:
     # The beginnings of interchanges
 
     def _begin(self) -> None:
-        """Find the delimiters of the next interchange, if there is another."""
-        self._text.drop_blanks()
+        """Find the delimiters of the next interchange, if there is another.
+
+        Empty segments may stand before it, as between any others.
+        """
+        self._text.drop_blanks(self._last_terminator)
         beginnings = self._grammar.begins_with
         text = self._text.peek(max(map(len, beginnings)))
         if not text:
@@ -114,6 +118,8 @@ class SegmentStream:
 
     def _use(self, delimiters: Delimiters | None) -> None:
         self._delimiters = delimiters
+        if delimiters:
+            self._last_terminator = delimiters.terminator.encode()
         self._binary: BinarySearch | None = None
         if delimiters and self._grammar.binary:
             self._binary = BinarySearch(delimiters, self._grammar.binary, self._path)
@@ -260,9 +266,10 @@ class _Buffer:
     def drop(self, size: int) -> None:
         self._at = min(self._at + size, len(self._text))
 
-    def drop_blanks(self) -> None:
+    def drop_blanks(self, others: bytes) -> None:
+        """Go on behind blanks, and what counts as such."""
         while text := self.peek(_FIRST_LOOK):
-            rest = text.lstrip(BLANKS)
+            rest = text.lstrip(BLANKS + others)
             self.drop(len(text) - len(rest))
             if rest:
                 return

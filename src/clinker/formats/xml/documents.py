@@ -125,8 +125,8 @@ class WellFormedness:
 
     @property
     def is_sure(self) -> bool:
-        """Whether it has seen everything: once there was a prefix that nobody declares, libxml2 does
-        not look at what stands behind the root any more."""
+        """Whether it has seen everything: once there was a prefix that nobody declares, libxml2
+        does not look at what stands behind the root any more."""
         return not len(self._parser.feed_error_log)
 
     def finish(self) -> None:
