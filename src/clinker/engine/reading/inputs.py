@@ -15,8 +15,10 @@ from clinker.config.nodes import SourceNode
 from clinker.config.nodes.source import SourceConfig
 from clinker.config.transport import RestTransport
 from clinker.cxl.types import SCHEMA_TYPES
+from clinker.engine.expressions import representation
 from clinker.engine.reading.pages import fetch_pages, name_service
 from clinker.engine.reading.scan import scan
+from clinker.engine.reading.tally import Tally
 from clinker.engine.rejects.sites import Demand, Site, Sites
 from clinker.engine.report.facts import Exit, Identity, RunError
 from clinker.engine.run.observer import Observer
@@ -77,6 +79,8 @@ class SourceInput:
     """How many records to read at most; None for all."""
     memory: int
     """What the run may use, in bytes."""
+    tally: Tally | None = None
+    """Where workers note how large its correlation groups may be."""
 
     @property
     def name(self) -> str:
@@ -115,7 +119,7 @@ class SourceInput:
     def open(self, session: Session) -> DataFrame:
         """Its records: those read here if they are few, else read by the engine's workers."""
         if not self.is_small:
-            return scan(session, self.spec, self.inventory)
+            return scan(session, self.spec, self.inventory, self.tally)
         table = self.table if self.has_rejects else self.table.drop_columns([REJECT])
         return session.rows(table)
 
@@ -205,7 +209,17 @@ class _Opening:
             memory=self.plan.memory_limit,
         )
         # To take arrays apart pays for those that have many records.
-        return opened.whole() if opened.is_small else opened
+        return opened.whole() if opened.is_small else replace(opened, tally=self._tally(opened))
+
+    def _tally(self, source: SourceInput) -> Tally | None:
+        """None if no records fall together, or their key is not of one type."""
+        key = self.plan.correlation.sources.get(source.name)
+        if key is None:
+            return None
+        types = {column.name: column.type for column in source.spec.columns}
+        if any(representation(types[name]).is_tagged for name in key.fields):
+            return None
+        return Tally(self.spool.folder(), source.number, key.fields)
 
     def _find(
         self, unit: Unit, config: SourceConfig, spec: ReadSpec, sample: int | None

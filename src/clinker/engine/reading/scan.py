@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 import pyarrow as pa
 
+from clinker.engine.reading.tally import Tally
 from clinker.formats.reading import FormatError, Inventory, ReadSpec, Split, read_split
 
 if TYPE_CHECKING:
@@ -22,21 +23,24 @@ if TYPE_CHECKING:
 _FAILURE = re.compile(r"clinker\.formats\.FormatError (\{.*?\}) clinker\.end", re.S)
 
 
-def scan(session: Session, spec: ReadSpec, inventory: Inventory) -> DataFrame:
+def scan(
+    session: Session, spec: ReadSpec, inventory: Inventory, tally: Tally | None = None
+) -> DataFrame:
     """The records of a source, read by the workers; partitions stand in the order of splits."""
 
     def read(splits: Sequence[Split]) -> Iterator[pa.RecordBatch]:
-        return _read(spec, inventory, splits)
+        return _read(spec, inventory, splits, tally)
 
     return session.engine.scan(session.spark, _tasks(inventory), read, inventory.delivered)
 
 
 def _read(
-    spec: ReadSpec, inventory: Inventory, splits: Sequence[Split]
+    spec: ReadSpec, inventory: Inventory, splits: Sequence[Split], tally: Tally | None
 ) -> Iterator[pa.RecordBatch]:
     try:
         for split in splits:
-            yield from read_split(spec, inventory, split)
+            batches = read_split(spec, inventory, split)
+            yield from tally.counting(split, batches) if tally else batches
     except FormatError as problem:
         raise RuntimeError(_as_text(problem)) from None
 

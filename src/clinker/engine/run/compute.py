@@ -6,7 +6,6 @@ import io
 import shutil
 from collections.abc import Iterator, Sequence, Set
 from contextlib import ExitStack, contextmanager
-from dataclasses import replace
 from operator import itemgetter
 
 from clinker.cxl.failure import printable
@@ -20,7 +19,7 @@ from clinker.engine.run.logs import announce
 from clinker.engine.run.prepare import Prepared
 from clinker.engine.run.settle import (
     check_rejects,
-    expect_groups,
+    check_sizes,
     explain_rejects,
     settle_rejects,
 )
@@ -98,25 +97,25 @@ def compute(prepared: Prepared, session: Session, demands: Set[Demand], rounds: 
     )
     if Demand.WHOLE_RECORDS in demands:
         inputs = tuple(source.whole() for source in inputs)
-    if not demands and not rounds.rounds:
+    if not demands and not rounds.are_sizes_known:
         announce(building, "before_transform")
     with ExitStack() as cleaning:
         cleaning.callback(session.forget_frames)
-        if not rounds.rounds:
-            expect_groups(prepared, session, building, rounds)
-            building = replace(building, fallen=rounds.fallen)
         flows = Flows(building, inputs)
-        outputs: list[ComputedOutput] = []
+        collected: list[tuple[Written, Collected]] = []
         rejects = system.finals.prepare(session, flows)
         for output in flows.outputs():
             prepared.observer.step_started(output.planned.name, prepared.total)
-            output, collected = _collect(prepared, session, output, cleaning)
-            rejects += collected.rejects
-            outputs.append(_put_together(prepared, output, collected))
-            prepared.observer.advanced(collected.records)
+            output, found = _collect(prepared, session, output, cleaning)
+            collected.append((output, found))
+            rejects += found.rejects
+            prepared.observer.advanced(found.records)
+        check_sizes(prepared, session, building, rounds)
         settled = settle_rejects(prepared, session, building, rounds, rejects)
         rejected = explain_rejects(prepared, session, building, settled)
-    computed = Computed(outputs=tuple(outputs), rejected=rejected, retracted=rounds.retracted)
+        # Only what is settled is worth the copying.
+        outputs = tuple(_put_together(prepared, *each) for each in collected)
+    computed = Computed(outputs=outputs, rejected=rejected, retracted=rounds.retracted)
     check_rejects(prepared, rejected, computed.written)
     return computed
 

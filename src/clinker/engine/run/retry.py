@@ -25,4 +25,3 @@ def compute_with_care(prepared: Prepared, session: Session) -> Computed:
             demands |= {again.demand}
         except Unsettled:
             pass
-        prepared.publication.discard()

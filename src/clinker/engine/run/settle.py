@@ -13,6 +13,7 @@ import pyarrow.compute as pc
 from clinker.engine.flow.building import Building
 from clinker.engine.rejects.entries import Rejected, explained
 from clinker.engine.rejects.limits import check_counts, check_limits
+from clinker.engine.rejects.sites import Unsettled
 from clinker.engine.run.logs import announce, tell_errors
 from clinker.engine.run.prepare import Prepared
 from clinker.engine.session.session import Session
@@ -22,18 +23,24 @@ from clinker.engine.settling.sizes import Size, find_oversized
 from clinker.engine.settling.sizes import measure as sizes
 
 
-def expect_groups(prepared: Prepared, session: Session, building: Building, rounds: Rounds) -> None:
-    """Find the groups that are too large before anything is computed."""
+def check_sizes(prepared: Prepared, session: Session, building: Building, rounds: Rounds) -> None:
+    """`Unsettled` if there are groups that are too large, without which all is different.
+
+    Whoever read the sources has counted, which is why this comes behind all else.
+    """
+    if rounds.are_sizes_known:
+        return
     most = prepared.plan.pipeline.error_handling.max_group_buffer
     keys = prepared.plan.correlation.sources
-    rounds.expect(
-        [
-            oversized
-            for source in prepared.inputs
-            if source.name in keys
-            for oversized in find_oversized(building, session, source, most)
-        ]
-    )
+    oversized = [
+        each
+        for source in prepared.inputs
+        if source.name in keys
+        for each in find_oversized(building, session, source, most)
+    ]
+    rounds.expect(oversized)
+    if oversized:
+        raise Unsettled
 
 
 def settle_rejects(

@@ -54,8 +54,8 @@ class Fallen:
 
     retracted: frozenset[Record] = frozenset()
     """Records that are gone from the source on."""
-    failed: frozenset[Record] = frozenset()
-    """Records that no correlated aggregate and no output takes."""
+    failed: Mapping[Record, Group | None] = field(default_factory=dict)
+    """Records that no correlated aggregate and no output takes, and what they belong to."""
     groups: Mapping[FanoutPolicy, Mapping[Group, frozenset[int]]] = field(default_factory=dict)
     """Groups of which no output and no strict aggregate with this policy takes a record, with the
     numbers of the sources whose records fall."""

@@ -83,6 +83,8 @@ class Rounds:
         self.rounds = 0
         """How often all was computed and something failed."""
         self._held_back = 0
+        self.are_sizes_known = False
+        """Whether groups that are too large have been looked for."""
 
     @property
     def retracted(self) -> Retracted | None:
@@ -97,8 +99,9 @@ class Rounds:
         )
 
     def expect(self, oversized: Sequence[Oversized]) -> None:
-        """Begin without groups that are too large."""
+        """Go on without groups that are too large."""
         self.fallen = Fallen(oversized=tuple(oversized))
+        self.are_sizes_known = True
 
     def settle(self, tables: Sequence[pa.Table], measure: Measure, *, is_final: bool) -> pa.Table:
         """All rejects when all is settled; `Unsettled` if it is not.
@@ -226,7 +229,7 @@ class Rounds:
             groups[policy] = {group: frozenset(sources) for group, sources in fallen.items()}
         self.fallen = Fallen(
             retracted=frozenset(self._retracted),
-            failed=frozenset(self._failed),
+            failed={each: self._group(each[0], key) for each, key in self._failed.items()},
             groups=groups,
             oversized=self.fallen.oversized,
             causes={group: cause for group, (_, cause) in self._causes.items()},

@@ -29,11 +29,17 @@ def find_oversized(
 ) -> Iterator[Oversized]:
     """The groups of a source with more than that many records."""
     fields = building.plan.correlation.sources[source.name].fields
-    if source.records <= most:
+    if source.records <= most or _is_counted(source, most):
         return
     frame = _sizes(_parts(building, source, fields), fields).where(f"{quoted(_COUNT)} > {most}")
     for key, (_, first) in _collected(session, frame, fields).items():
         yield Oversized(Group(fields, key), (source.number, first))
+
+
+def _is_counted(source: SourceInput, most: int) -> bool:
+    """Whether those that read it have counted that no group is larger."""
+    counted = source.tally.most(source.inventory.splits) if source.tally else None
+    return counted is not None and counted <= most
 
 
 def measure(

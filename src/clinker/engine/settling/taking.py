@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 
 import pyarrow as pa
@@ -47,14 +47,25 @@ def at_aggregate(building: Building, planned: PlannedAggregate, flow: Flow) -> F
         case Atomicity.RELAXED:
             return _without(building, flow, building.fallen.failed)
         case Atomicity.STRICT:
-            flow = _without(building, flow, building.fallen.failed)
+            flow = _without(building, flow, _failed_alone(building, planned.unit))
             return _without_groups(building, planned.unit, flow)
 
 
 def at_output(building: Building, planned: PlannedOutput, flow: Flow) -> Flow:
     """What an output writes: no failed records and no fallen groups."""
-    flow = _without(building, flow, building.fallen.failed)
+    flow = _without(building, flow, _failed_alone(building, planned.unit))
     return _without_groups(building, planned.unit, flow)
+
+
+def _failed_alone(building: Building, unit: Unit) -> Iterator[Record]:
+    """The failed records that are not taken out with a group anyway."""
+    plan, fallen = building.plan, building.fallen
+    groups = fallen.groups.get(plan.settling.policies[unit.name], {})
+    visible = set(plan.correlation.visible[unit.inputs[0].upstream].fields)
+    for record, group in fallen.failed.items():
+        falls = group is not None and record[0] in groups.get(group, ())
+        if group is None or not falls or not visible.issuperset(group.fields):
+            yield record
 
 
 def _number(building: Building, source: str) -> int:

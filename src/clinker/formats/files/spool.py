@@ -45,10 +45,7 @@ class Spool:
     @contextmanager
     def file(self, shown: str) -> Iterator[SpoolFile]:
         """A new file for a copy of what people call `shown`; it is removed if that fails."""
-        if self._directory is None:
-            self._directory = self._make_directory()
-        path = self._directory / f"{self._files}"
-        self._files += 1
+        path = self._new_path()
         try:
             descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
         except OSError as problem:
@@ -63,6 +60,18 @@ class Spool:
             if isinstance(problem, OSError) and problem.errno in _NO_ROOM:
                 raise self._unwritable(shown, problem) from None
             raise
+
+    def folder(self) -> Path:
+        """A new folder, for notes that take no room to speak of."""
+        path = self._new_path()
+        path.mkdir(0o700)
+        return path
+
+    def _new_path(self) -> Path:
+        if self._directory is None:
+            self._directory = self._make_directory()
+        self._files += 1
+        return self._directory / f"{self._files - 1}"
 
     def take(self, size: int, shown: str) -> None:
         """Make sure that there is room for so many more bytes; FormatError if there is not."""
