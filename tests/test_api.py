@@ -166,3 +166,12 @@ def test_what_the_documentation_shows_runs(
     assert capsys.readouterr().out == "1 records written\n"
     assert isinstance(names["big"], DataFrame)
     assert names["big"].count() == 1
+
+
+def test_the_interface_is_listed() -> None:
+    assert set(clinker.__all__) < set(dir(clinker))
+    assert all(getattr(clinker, name).__module__.startswith("clinker.") for name in clinker.__all__)
+
+
+def test_a_plan_shows_what_it_is(pipeline: Path) -> None:
+    assert repr(clinker.compile(pipeline)) == "<Plan 'big': orders → big → out>"

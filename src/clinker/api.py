@@ -4,17 +4,15 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping
-from dataclasses import replace
-from datetime import date
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from clinker.config.variables import Variable, fits
 from clinker.diagnostics import Diagnostic, errors
 from clinker.diagnostics.render import render_text
 from clinker.diagnostics.suggest import did_you_mean
 from clinker.plan import compile as compilation
 from clinker.plan.options import Options
+from clinker.plan.values import with_values
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -38,6 +36,10 @@ class Plan:
     def __init__(self, plan: compilation.Plan, diagnostics: list[Diagnostic]) -> None:
         self._plan = plan
         self.warnings = diagnostics
+
+    def __repr__(self) -> str:
+        name = self._plan.pipeline.pipeline.name
+        return f"<Plan {name!r}: {' → '.join(self._plan.nodes)}>"
 
     def run(self, spark: SparkSession | None = None) -> RunReport:
         """Run the pipeline and publish its files.
@@ -105,7 +107,7 @@ def compile(
     compiled = compilation.compile_pipeline(file.read_bytes(), str(file), options)
     if compiled.plan is None:
         raise CompileError(compiled.diagnostics)
-    plan = _with_values(compiled.plan, vars or {})
+    plan = with_values(compiled.plan, vars or {})
     return Plan(plan, compiled.diagnostics)
 
 
@@ -121,21 +123,3 @@ def _places(plan: compilation.Plan) -> dict[str, tuple[str, str | None]]:
         found |= {name: next(iter(ports.values()))} if ports else {}
         found |= {f"{name}.{port}": behind for port, behind in ports.items()}
     return found
-
-
-def _with_values(plan: compilation.Plan, given: Mapping[str, object]) -> compilation.Plan:
-    declared = plan.registry.vars
-    changed = dict(declared)
-    for name, value in given.items():
-        if name not in declared:
-            help = did_you_mean(name, declared) or "declare it under pipeline.vars"
-            raise ValueError(f"the pipeline has no variable '$vars.{name}'; {help}")
-        changed[name] = _with_value(name, declared[name], value)
-    return replace(plan, registry=replace(plan.registry, vars=changed))
-
-
-def _with_value(name: str, variable: Variable, value: object) -> Variable:
-    written = value.isoformat() if isinstance(value, date) else value
-    if not fits(written, variable.type):
-        raise ValueError(f"'$vars.{name}' is of type {variable.type}, which {value!r} is not")
-    return variable.model_copy(update={"default": written})

@@ -127,9 +127,13 @@ def test_a_missing_input_is_found_by_a_dry_run(clinker: Command, folder: Path) -
         (["run", "p.yaml", "--log-level", "loud"], 64, "invalid choice: 'loud'"),
         (["run", "p.yaml", "--explain", "pdf"], 64, "invalid choice: 'pdf'"),
         (["run", "p.yaml", "--dry-run-output", "x"], 64, "--dry-run-output needs -n"),
-        (["explain"], 64, "one of the arguments --code --field is required"),
+        (["run", "p.yaml", "--foce"], 64, "arguments: --foce; did you mean '--force'?"),
+        (["rnu"], 64, "did you mean 'run'?"),
+        (["explain"], 64, "a code or a pipeline file"),
         (["explain", "--code", "E999"], 1, "E999"),
-        (["explain", "--field", "a.b"], 64, "--field needs the pipeline file"),
+        (["explain", "E999"], 1, "E999"),
+        (["explain", "--field", "a.b"], 64, "a code or a pipeline file"),
+        (["completion", "basch"], 64, "did you mean 'bash'?"),
         (["metrics"], 64, "required: ACTION"),
         (["metrics", "collect", "--spool-dir", "none", "--output-file", "x"], 4, "does not exist"),
     ],
@@ -142,9 +146,27 @@ def test_wrong_usage(clinker: Command, args: list[str], code: int, message: str)
 
 def test_explain_prints_the_page_of_a_code(clinker: Command) -> None:
     code, out, _ = clinker("explain", "--code", "e153")
+    assert (code, out) == clinker("explain", "E153")[:2]
     assert code == 0
     assert out.startswith("E153")
     assert "correlation" in out
+
+
+def test_a_plan_is_explained_wherever_the_file_stands(clinker: Command, folder: Path) -> None:
+    pipeline = str(folder / "pipeline.yaml")
+    code, out, _ = clinker("run", pipeline, "--explain")
+    assert (code, out.splitlines()[0]) == (0, "Execution Plan: orders")
+    assert clinker("run", "--explain", pipeline)[:2] == (code, out)
+    assert clinker("explain", pipeline)[:2] == (code, out)
+    code, out, _ = clinker("run", "--explain", "dot", pipeline)
+    assert (code, out[:7]) == (0, "digraph")
+    assert clinker("explain", pipeline, "--plan", "dot")[:2] == (code, out)
+
+
+def test_colour_can_be_asked_for(clinker: Command, monkeypatch: pytest.MonkeyPatch) -> None:
+    assert "\x1b[" not in clinker("explain", "E153")[1]
+    monkeypatch.setenv("FORCE_COLOR", "1")
+    assert "\x1b[" in clinker("explain", "E153")[1]
 
 
 def test_explain_tells_what_became_of_a_retired_code(clinker: Command) -> None:

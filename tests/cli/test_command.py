@@ -7,6 +7,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+import clinker
+
 _DEFECT = """\
 import sys
 import clinker.cli.clinker_explain as command
@@ -42,3 +44,9 @@ def test_a_name_that_is_not_utf_8_can_be_printed(tmp_path: Path) -> None:
     done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True)
     assert (done.returncode, done.stderr) == (0, "")
     assert done.stdout == "ok: \\udcff.yaml is valid: 1 source, 0 nodes between, 1 output\n"
+
+
+def test_the_command_runs_as_a_module() -> None:
+    command = [sys.executable, "-m", "clinker", "--version"]
+    done = subprocess.run(command, capture_output=True, text=True)
+    assert (done.returncode, done.stdout) == (0, f"clinker {clinker.__version__}\n")

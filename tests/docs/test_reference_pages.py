@@ -356,7 +356,7 @@ def documented_options() -> dict[str, set[str]]:
 
 
 def test_the_options_are_those_of_the_command() -> None:
-    expected = dict(commands_of(clinker._parser(), "clinker"))
+    expected = dict(commands_of(clinker.command_parser(), "clinker"))
     headings = re.findall(r"^## (clinker .*)$", CLI.read_text("utf-8"), re.MULTILINE)
     assert headings == list(expected)
     assert {name: documented_options().get(name, set()) for name in expected} == expected

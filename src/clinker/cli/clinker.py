@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Callable, Sequence
+from itertools import pairwise
 from typing import TypeAlias
 
 from clinker import __version__
-from clinker.cli.command import Parser, add_format, run_command
+from clinker.cli.command import Parser, add_completion, add_format, run_command
 
 LOG_LEVELS = ("error", "warn", "info", "debug", "trace")
 EXPLAIN_FORMATS = ("text", "json", "dot", "sql")
+_PIPELINE_FILES = (".yaml", ".yml")
 
 _EPILOG = """\
 exit codes:
@@ -27,13 +29,22 @@ exit codes:
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run the command line and return the exit code."""
-    return run_command(_parser(), argv)
+    return run_command(command_parser(), argv, _spell_out)
+
+
+def _spell_out(words: Sequence[str]) -> Sequence[str]:
+    """`--explain pipeline.yaml` names no format, so that it is `--explain text pipeline.yaml`."""
+    for at, (option, value) in enumerate(pairwise(words)):
+        if option == "--explain" and value.endswith(_PIPELINE_FILES):
+            return [*words[: at + 1], EXPLAIN_FORMATS[0], *words[at + 1 :]]
+    return words
 
 
 _Commands: TypeAlias = "argparse._SubParsersAction[Parser]"
 
 
-def _parser() -> argparse.ArgumentParser:
+def command_parser() -> Parser:
+    """The command line as a whole."""
     parser = Parser(
         prog="clinker",
         description="Declarative batch ETL: one YAML file, typed expressions, files out.",
@@ -48,6 +59,7 @@ def _parser() -> argparse.ArgumentParser:
     _add_metrics(commands)
     _add_recover(commands)
     _add_warmup(commands)
+    add_completion(commands)
     return parser
 
 
@@ -155,6 +167,13 @@ def _add_compilation(command: argparse._ActionsContainer) -> None:
     command.add_argument(
         "--env", metavar="NAME", help="the active environment (default: $CLINKER_ENV)"
     )
+    command.add_argument(
+        "--var",
+        metavar="NAME=VALUE",
+        action="append",
+        default=[],
+        help="the value of a variable that pipeline.vars declares; can be repeated",
+    )
 
 
 def _add_run_reporting(command: argparse.ArgumentParser) -> None:
@@ -180,14 +199,24 @@ def _add_run_reporting(command: argparse.ArgumentParser) -> None:
 def _add_explain(commands: _Commands) -> None:
     command = commands.add_parser(
         "explain",
-        help="explain a diagnostic code, or where a value comes from",
-        description="Explain a diagnostic code, or where a parameter's value comes from.",
+        help="explain a diagnostic code, a pipeline, or where a value comes from",
+        description="Explain a diagnostic code, how a pipeline would run, or where the value of a "
+        "parameter comes from.",
     )
-    command.add_argument("config", metavar="CONFIG", nargs="?", help="the pipeline file")
-    what = command.add_mutually_exclusive_group(required=True)
+    command.add_argument(
+        "subject", metavar="SUBJECT", nargs="?", help="a code such as E153, or a pipeline file"
+    )
+    what = command.add_mutually_exclusive_group()
     what.add_argument("--code", metavar="CODE", help="a code such as E153")
     what.add_argument(
-        "--field", metavar="NODE.PARAM", help="a parameter of a composition call in CONFIG"
+        "--field", metavar="NODE.PARAM", help="a parameter of a composition call in the pipeline"
+    )
+    what.add_argument(
+        "--plan",
+        metavar="FORMAT",
+        choices=EXPLAIN_FORMATS,
+        default="text",
+        help="how the execution plan is printed: " + ", ".join(EXPLAIN_FORMATS),
     )
     _add_compilation(command)
     add_format(command)

@@ -4,17 +4,18 @@ from __future__ import annotations
 
 from argparse import Namespace
 
-from clinker.cli.clinker_run import compile_file, options
+from clinker.cli.clinker_run import compile_file, explain_plan
 from clinker.cli.command import CONFIGURATION, OK, USAGE, CommandError, report
 from clinker.diagnostics import codes
 
 
 def run(args: Namespace) -> int:
-    if args.code:
-        return _explain_code(args.code)
-    if not args.config:
-        raise CommandError("--field needs the pipeline file that calls the composition", USAGE)
-    return _explain_field(args)
+    if args.code or (args.subject and codes.is_code(args.subject)):
+        return _explain_code(args.code or args.subject)
+    if not args.subject:
+        raise CommandError("name what is to be explained: a code or a pipeline file", USAGE)
+    args.config = args.subject
+    return _explain_field(args) if args.field else explain_plan(args, args.plan)
 
 
 def _explain_code(code: str) -> int:
@@ -31,7 +32,7 @@ def _explain_code(code: str) -> int:
 def _explain_field(args: Namespace) -> int:
     from clinker.plan.graph.parameters import UnknownField, explain_field
 
-    compiled = compile_file(args.config, options(args))
+    compiled = compile_file(args)
     if compiled.plan is None:
         report(compiled.diagnostics, args.format)
         return CONFIGURATION

@@ -8,7 +8,7 @@ from argparse import Namespace
 from collections.abc import Iterator
 from pathlib import Path
 
-from clinker.cli.clinker_run import compile_file, options
+from clinker.cli.clinker_run import compile_file
 from clinker.cli.command import CONFIGURATION, IO, OK, CommandError, report
 from clinker.formats.files.marks import nearest_directory
 from clinker.formats.files.recovery import recover
@@ -40,7 +40,7 @@ def _directories(place: str, args: Namespace) -> Iterator[Path]:
         yield from _below(path)
         return
     args.config = place
-    compiled = compile_file(place, options(args))
+    compiled = compile_file(args)
     if compiled.plan is None:
         report(compiled.diagnostics, "text")
         raise CommandError(f"'{place}' does not compile", CONFIGURATION)

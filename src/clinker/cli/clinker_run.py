@@ -6,6 +6,7 @@ import os
 import sys
 from argparse import Namespace
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -16,15 +17,16 @@ from clinker.plan.compile import Compiled, Plan, compile_pipeline
 from clinker.plan.files.discovery import check_inputs
 from clinker.plan.nodes import Shape
 from clinker.plan.options import Options, Preview
+from clinker.plan.values import with_texts
 
 
 def run(args: Namespace) -> int:
     if args.dry_run_output and not args.dry_run_n:
         raise CommandError("--dry-run-output needs -n, the number of records", USAGE)
-    conf = _spark_conf(args.spark_conf)
-    compiled = compile_file(args.config, options(args))
+    conf = _pairs("--spark-conf", args.spark_conf)
     if args.explain:
-        return _explain(compiled, args)
+        return explain_plan(args, args.explain)
+    compiled = compile_file(args)
     if args.dry_run and not args.dry_run_n:
         return _check(compiled, args, conf)
     if compiled.plan is None:
@@ -36,13 +38,15 @@ def run(args: Namespace) -> int:
     return Execution(compiled.plan, compiled.diagnostics, args, conf).run()
 
 
-def _explain(compiled: Compiled, args: Namespace) -> int:
+def explain_plan(args: Namespace, form: str) -> int:
+    """Print the execution plan of a pipeline."""
+    compiled = compile_file(args)
     failed = report(compiled.diagnostics, args.format, sys.stderr)
     if failed or not compiled.plan:
         return CONFIGURATION
     from clinker.engine.report.explain import explain
 
-    sys.stdout.write(explain(compiled.plan, args.explain))
+    sys.stdout.write(explain(compiled.plan, form))
     return OK
 
 
@@ -65,15 +69,23 @@ def _check(compiled: Compiled, args: Namespace, spark_conf: Mapping[str, str]) -
     return OK
 
 
-def compile_file(path: str, chosen: Options) -> Compiled:
+def compile_file(args: Namespace) -> Compiled:
+    """Compile the pipeline of a command line, with its options and its values of variables."""
+    path, values = args.config, _pairs("--var", args.var)
     try:
         content = Path(path).read_bytes()
     except OSError as problem:
         raise CommandError(f"cannot read '{path}': {problem.strerror}", IO) from problem
-    return compile_pipeline(content, path, chosen)
+    compiled = compile_pipeline(content, path, _options(args))
+    if compiled.plan is None:
+        return compiled
+    try:
+        return replace(compiled, plan=with_texts(compiled.plan, values))
+    except ValueError as problem:
+        raise CommandError(f"--var: {printable(str(problem))}", USAGE) from problem
 
 
-def options(args: Namespace) -> Options:
+def _options(args: Namespace) -> Options:
     """The options of a command line, completed from the environment."""
     spool = getattr(args, "metrics_spool_dir", None) or os.environ.get("CLINKER_METRICS_SPOOL_DIR")
     records = getattr(args, "dry_run_n", None)
@@ -99,18 +111,18 @@ def _path(text: str | None) -> Path | None:
     return Path(text) if text else None
 
 
-def _spark_conf(pairs: Sequence[str]) -> dict[str, str]:
-    """`key=value` pairs; the last value of a key counts."""
-    conf: dict[str, str] = {}
-    for text in pairs:
-        key, equals, value = text.partition("=")
-        if not equals or not key.strip():
+def _pairs(option: str, texts: Sequence[str]) -> dict[str, str]:
+    """`name=value` pairs of an option; the last value of a name counts."""
+    pairs: dict[str, str] = {}
+    for text in texts:
+        name, equals, value = text.partition("=")
+        if not equals or not name.strip():
             from clinker.engine.session.secrets import HIDDEN, is_secret
 
             got = HIDDEN if is_secret(text) else printable(text)
-            raise CommandError(f"--spark-conf must be key=value, got '{got}'", USAGE)
-        conf[key.strip()] = value
-    return conf
+            raise CommandError(f"{option} must be key=value, got '{got}'", USAGE)
+        pairs[name.strip()] = value
+    return pairs
 
 
 def _print_summary(plan: Plan, config: str) -> None:

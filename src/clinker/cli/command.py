@@ -6,14 +6,15 @@ import argparse
 import io
 import signal
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from importlib import import_module
-from typing import NoReturn, TextIO
+from typing import Any, NoReturn, TextIO
 
 from clinker.cli.signals import INTERRUPTED, Heeding
 from clinker.cxl.failure import printable
 from clinker.diagnostics import Diagnostic
 from clinker.diagnostics.render import print_diagnostics, render_json
+from clinker.diagnostics.suggest import did_you_mean
 
 OK = 0
 CONFIGURATION = 1
@@ -23,6 +24,8 @@ INTERNAL = 70
 
 DETAILED = ("debug", "trace")
 """The log levels at which a mistake of ours is shown with its stack trace."""
+SHELLS = ("bash", "zsh", "fish")
+"""The shells that can complete command lines."""
 _LONGEST = 300
 
 
@@ -37,20 +40,47 @@ class CommandError(Exception):
 class Parser(argparse.ArgumentParser):
     """Wrong usage has a code of its own: the usual 2 means dead letters here."""
 
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.set_defaults(parser=self)  # of commands within commands, the innermost is left
+
     def error(self, message: str) -> NoReturn:
-        self.print_usage(sys.stderr)
-        self.exit(USAGE, f"{self.prog}: error: {printable(message)}\n")
+        # All options at once would hide what is wrong with one of them.
+        print(f"{self.prog}: error: {printable(message)}", file=sys.stderr)
+        self.exit(USAGE, f"  help: {self.prog} --help shows what it takes\n")
+
+    def refuse(self, unknown: Sequence[str]) -> NoReturn:
+        """Wrong usage: arguments that the command does not know."""
+        message = f"unrecognized arguments: {' '.join(unknown)}"
+        options = (text.partition("=")[0] for text in unknown if text.startswith("-"))
+        helps = (did_you_mean(option, self._option_string_actions) for option in options)
+        self.error("; ".join([message, *filter(None, helps)]))
+
+    def _check_value(self, action: argparse.Action, value: Any) -> None:
+        try:
+            super()._check_value(action, value)
+        except argparse.ArgumentError as problem:
+            help = did_you_mean(str(value), map(str, action.choices or ()))
+            message = f"{problem.message}; {help}" if help else problem.message
+            raise argparse.ArgumentError(action, message) from None
 
 
-def run_command(parser: argparse.ArgumentParser, argv: Sequence[str] | None) -> int:
-    """Run a command line and return the exit code. Only the command at hand is imported."""
+def run_command(
+    parser: argparse.ArgumentParser,
+    argv: Sequence[str] | None,
+    spell_out: Callable[[Sequence[str]], Sequence[str]] = lambda words: words,
+) -> int:
+    """Run a command line, once `spell_out` has completed it, and return the exit code.
+
+    Only the command at hand is imported.
+    """
     if hasattr(signal, "SIGPIPE"):  # a reader that leaves ends the output quietly
         signal.signal(signal.SIGPIPE, signal.SIG_DFL)
     if isinstance(sys.stdout, io.TextIOWrapper):  # names of files may be any bytes
         sys.stdout.reconfigure(errors="backslashreplace")
     heeding = Heeding()
     try:
-        return _run(parser, argv)
+        return _run(parser, spell_out(sys.argv[1:] if argv is None else argv))
     except KeyboardInterrupt:
         return INTERRUPTED
     finally:
@@ -58,8 +88,10 @@ def run_command(parser: argparse.ArgumentParser, argv: Sequence[str] | None) -> 
         heeding.end(with_process=argv is None)
 
 
-def _run(parser: argparse.ArgumentParser, argv: Sequence[str] | None) -> int:
-    args = parser.parse_args(argv)
+def _run(parser: argparse.ArgumentParser, words: Sequence[str]) -> int:
+    args, unknown = parser.parse_known_args(words)
+    if unknown:
+        args.parser.refuse(unknown)
     try:
         code: int = import_module(f"clinker.cli.{parser.prog}_{args.command}").run(args)
     except CommandError as problem:
@@ -89,6 +121,15 @@ def report_it(args: argparse.Namespace) -> str:
     if getattr(args, "log_level", None) in (None, *DETAILED):
         return help
     return f"{help}; run again with --log-level debug to see where it is"
+
+
+def add_completion(commands: argparse._SubParsersAction[Parser]) -> None:
+    command = commands.add_parser(
+        "completion",
+        help="print a script that completes command lines in your shell",
+        description="Print a script with which a shell completes commands, options and files.",
+    )
+    command.add_argument("shell", choices=SHELLS, help="the shell: " + ", ".join(SHELLS))
 
 
 def add_format(

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import TypeAlias
 
 from clinker import __version__
-from clinker.cli.command import Parser, add_format, run_command
+from clinker.cli.command import Parser, add_completion, add_format, run_command
 
 _TRACE_LEVELS = ("trace", "debug", "info", "warn", "error")
 
@@ -23,10 +23,11 @@ exit codes:
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run the command line and return the exit code."""
-    return run_command(_parser(), argv)
+    return run_command(command_parser(), argv)
 
 
-def _parser() -> argparse.ArgumentParser:
+def command_parser() -> Parser:
+    """The command line as a whole."""
     parser = Parser(
         prog="cxl",
         description="Check, evaluate and format CXL, the expression language of pipelines.",
@@ -39,6 +40,7 @@ def _parser() -> argparse.ArgumentParser:
     _add_eval(commands)
     _add_fmt(commands)
     _add_functions(commands)
+    add_completion(commands)
     return parser
 
 

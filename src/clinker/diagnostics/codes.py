@@ -15,11 +15,13 @@ from importlib.resources import files
 from typing import TextIO
 
 from clinker.diagnostics.diagnostic import Severity
+from clinker.diagnostics.render import takes_colour
 from clinker.diagnostics.suggest import edit_distance
 from clinker.frozen import frozen
 
 _HEAD = re.compile(r"# (?P<code>\S+) — (?P<title>.+)\n\n(?P<severity>\w+) · (?P<phase>\w+)\n")
 _FAMILY = re.compile(r"([A-Z]+)-?(.*)", re.S)
+_LIKE_A_CODE = re.compile(r"(E|W|CXL)-?[0-9]{2,5}[A-Z]?", re.I)
 _FAMILIES = ("E", "W", "CXL")
 _MOST_SUGGESTIONS = 6
 
@@ -78,6 +80,11 @@ def page(code: str) -> str | None:
     return (files(__package__) / "pages" / f"{name}.md").read_text(encoding="utf-8")
 
 
+def is_code(text: str) -> bool:
+    """Whether a text can only be meant as a code, known or not."""
+    return _LIKE_A_CODE.fullmatch(text) is not None or page(text) is not None
+
+
 def describe(code: str) -> Code | None:
     """What the head of a code's page says."""
     text = page(code)
@@ -115,7 +122,7 @@ def why_unknown(code: str) -> str:
 def print_page(text: str, stream: TextIO | None = None) -> None:
     """Write a page to `stream` (standard output by default), laid out when it is a terminal."""
     stream = stream or sys.stdout
-    if not stream.isatty():
+    if not takes_colour(stream):
         stream.write(as_plain_text(text))
         return
     from rich.console import Console

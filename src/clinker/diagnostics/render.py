@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import sys
 from collections.abc import Iterable, Iterator
 from typing import TextIO
@@ -32,7 +33,7 @@ def render_json(diagnostics: Iterable[Diagnostic]) -> str:
 def print_diagnostics(diagnostics: Iterable[Diagnostic], stream: TextIO | None = None) -> None:
     """Write to `stream` (standard error by default), in colour when it is a terminal."""
     stream = stream or sys.stderr
-    if not stream.isatty():
+    if not takes_colour(stream):
         stream.write(render_text(diagnostics))
         return
     from rich.console import Console
@@ -41,6 +42,11 @@ def print_diagnostics(diagnostics: Iterable[Diagnostic], stream: TextIO | None =
     console = Console(file=stream, soft_wrap=True, highlight=False)
     for diagnostic in diagnostics:
         console.print(Text.assemble(*_fragments(diagnostic)), end="")
+
+
+def takes_colour(stream: TextIO) -> bool:
+    """Whether whoever reads a stream wants more than plain text."""
+    return stream.isatty() or bool(os.environ.get("FORCE_COLOR"))
 
 
 def _fragments(diagnostic: Diagnostic) -> Iterator[Fragment]:
