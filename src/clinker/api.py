@@ -46,20 +46,16 @@ class Plan:
 
         Without a session of yours it runs in one of its own, on this machine.
         """
-        from clinker.engine.run.failures import check_memory
         from clinker.engine.run.observer import Quiet
         from clinker.engine.run.run import run, run_in
-        from clinker.engine.session import SessionSettings, adopt
+        from clinker.engine.run.starting import check_start, planned_settings
+        from clinker.engine.session import adopt
 
         if spark is not None:
             with adopt(spark) as session:
                 return run_in(self._plan, session, Quiet())
-        settings = self._plan.pipeline.pipeline
-        own = SessionSettings(
-            threads=settings.concurrency.threads,
-            memory_limit=self._plan.memory_limit,
-        )
-        check_memory(own)
+        own = planned_settings(self._plan)
+        check_start(self._plan, own)
         return run(self._plan, own, Quiet())
 
     def dataframe(self, node: str, spark: SparkSession) -> DataFrame:

@@ -26,8 +26,10 @@ from clinker.engine.report.as_json import report_as_json
 from clinker.engine.report.as_metrics import metrics, spool_directory, write_metrics
 from clinker.engine.report.as_text import preview_content, preview_summary, summary
 from clinker.engine.report.facts import Exit, RunError, RunReport, failed_report, identify
-from clinker.engine.run.failures import check_memory, memory_warning
+from clinker.engine.run.failures import memory_warning
+from clinker.engine.run.starting import check_start
 from clinker.engine.session import start_jvm
+from clinker.engine.session.imports import leave_out_pandas
 from clinker.engine.session.secrets import hide_secrets
 from clinker.engine.session.settings import SessionError
 from clinker.plan.compile import Plan
@@ -35,6 +37,8 @@ from clinker.plan.files.discovery import check_inputs, discover
 
 _LITTLE_INPUT = 32 * 2**20
 """Up to so many bytes a run ends before Java's optimizing compiler has paid off."""
+_NO_WORKERS = 2 * 2**20
+"""Up to so many bytes are read without Python workers, with any memory limit."""
 
 
 class Execution:
@@ -60,10 +64,10 @@ class Execution:
 
     def run(self) -> int:
         """Run the pipeline, tell what became of it and return the exit code."""
+        leave_out_pandas()
         if not self._debugs:
             _silence_libraries()
-        if not self._is_json and self._level is not TraceLevel.ERROR:
-            print_diagnostics(self._findings)
+        self._tell(self._findings)
         with Interruption() as interruption:
             with broken_connections_told():
                 with watching(self._level, interruption, quiet=self._quiet) as log:
@@ -75,6 +79,10 @@ class Execution:
                 self._leave_metrics(outcome, error, log)
             self._show(outcome, error)
         return int(outcome.exit_code)
+
+    def _tell(self, findings: Sequence[Diagnostic]) -> None:
+        if not self._is_json and self._level is not TraceLevel.ERROR:
+            print_diagnostics(findings)
 
     def _outcome(self, log: Log) -> tuple[RunReport, RunError | None]:
         pipeline = self._plan.pipeline.pipeline.name
@@ -102,12 +110,15 @@ class Execution:
         return error
 
     def _run(self, log: Log) -> RunReport:
-        check_memory(self._settings)
         if self._missing:
             raise RunError(self._missing[0].message, Exit.IO, self._missing)
-        if warning := memory_warning(self._settings):
+        input_size = _input_size(self._plan)
+        warnings = check_start(self._plan, self._settings)
+        self._tell(warnings)
+        self._findings += warnings
+        if warning := memory_warning(self._settings, is_little=input_size <= _NO_WORKERS):
             log.warned(warning)
-        settings = replace(self._settings, brief=_input_size(self._plan) <= _LITTLE_INPUT)
+        settings = replace(self._settings, brief=input_size <= _LITTLE_INPUT)
         # Java starts while Python loads what it needs to use it.
         jvm = start_jvm(settings)
         from clinker.engine.run.run import run

@@ -7,7 +7,9 @@ from collections.abc import Iterator
 import pytest
 from pyspark.sql import SparkSession
 
-from clinker.engine.session.batches import MAX_BYTES, MEASURED, UNMEASURED, BatchLimit
+from clinker.engine.session.batches import MAX_BYTES, UNMEASURED, BatchLimit
+
+MEASURED = "64m"
 
 
 @pytest.fixture
@@ -31,7 +33,19 @@ def test_large_batches_are_measured(
     assert spark.conf.get(MAX_BYTES) == MEASURED
 
 
-def test_a_limit_of_the_user_stays(spark: SparkSession, limit: BatchLimit) -> None:
+def test_records_have_to_fit_into_the_limit_at_hand(spark: SparkSession, limit: BatchLimit) -> None:
+    spark.conf.set(MAX_BYTES, "16m")
+    smaller = BatchLimit(spark)
+    smaller.expect(1025)
+    assert spark.conf.get(MAX_BYTES) == "16m"
+    smaller.expect(1024)
+    assert spark.conf.get(MAX_BYTES) == UNMEASURED
+    smaller.expect(None)
+    assert spark.conf.get(MAX_BYTES) == "16m"
+
+
+@pytest.mark.usefixtures("limit")
+def test_a_limit_of_the_user_stays(spark: SparkSession) -> None:
     spark.conf.set(MAX_BYTES, "1m")
-    limit.expect(100)
+    BatchLimit(spark).expect(100)
     assert spark.conf.get(MAX_BYTES) == "1m"

@@ -6,7 +6,6 @@ import os
 import socket
 import subprocess
 import sys
-import threading
 import time
 from itertools import count
 from pathlib import Path
@@ -15,12 +14,11 @@ import pytest
 from faults.dying import killed_at
 from faults.runs import can_mount
 
-from clinker.engine.session import SessionError, SessionSettings, aot, memory
+from clinker.engine.session import SessionError, SessionSettings, aot
 from clinker.engine.session.command import argument_file, class_path, fixed_flags, program
-from clinker.engine.session.conf import cores, runtime_conf, session_conf
+from clinker.engine.session.conf import runtime_conf, session_conf
 from clinker.engine.session.endpoint import check_reachable
 from clinker.engine.session.java import Java, find_java
-from clinker.engine.session.memory import MemorySampler, split_memory
 from clinker.engine.session.workspace import RunDirectory, remove_abandoned
 
 MIB = 2**20
@@ -97,7 +95,8 @@ class TestCommand:
 
 class TestConf:
     def test_threads_are_cores(self, tmp_path: Path) -> None:
-        assert session_conf(SessionSettings(threads=3), tmp_path)["spark.master"] == "local[3]"
+        settings = SessionSettings(threads=3, memory_limit=2048 * MIB)
+        assert session_conf(settings, tmp_path)["spark.master"] == "local[3]"
 
     def test_the_users_settings_win(self, tmp_path: Path) -> None:
         settings = SessionSettings(spark_conf={"spark.ui.enabled": "true"})
@@ -118,57 +117,6 @@ class TestConf:
     def test_cluster_memory(self, tmp_path: Path) -> None:
         settings = SessionSettings(master="spark://x", memory_limit=1000 * MIB)
         assert session_conf(settings, tmp_path)["spark.executor.memory"] == "600m"
-
-
-class TestMemory:
-    def test_little_memory_is_for_one_task_at_a_time(self, tmp_path: Path) -> None:
-        little, enough = SessionSettings(memory_limit=511 * MIB), SessionSettings()
-        assert session_conf(little, tmp_path)["spark.master"] == "local[1]"
-        assert session_conf(enough, tmp_path)["spark.master"] == f"local[{cores(enough)}]"
-        chosen = SessionSettings(memory_limit=511 * MIB, threads=3)
-        assert session_conf(chosen, tmp_path)["spark.master"] == "local[3]"
-
-    def test_python_gets_its_share(self) -> None:
-        assert split_memory(2000 * MIB).heap == 1200 * MIB
-
-    def test_spark_gets_what_it_cannot_do_without(self) -> None:
-        assert split_memory(512 * MIB).heap == 256 * MIB
-        assert split_memory(384 * MIB).heap == 128 * MIB
-
-    def test_a_part_of_a_small_heap_is_left_to_objects(self) -> None:
-        assert split_memory(384 * MIB).reserved < 128 * MIB / 2
-        assert split_memory(8000 * MIB).reserved == 300 * MIB
-
-    def test_children_are_counted(self) -> None:
-        hungry = "x = bytearray(200_000_000); print(flush=True); input()"
-        with MemorySampler(interval=0.01) as sampler:
-            before = sampler.peak_bytes
-            with subprocess.Popen(
-                [sys.executable, "-c", hungry], stdin=subprocess.PIPE, stdout=subprocess.PIPE
-            ) as child:
-                assert child.stdout
-                child.stdout.readline()
-                assert sampler.peak_bytes - before > 150_000_000
-                child.communicate(b"\n")
-        assert sampler.peak_bytes - before > 150_000_000, "a peak is kept"
-
-    def test_a_slow_look_does_not_undo_a_peak(self, monkeypatch: pytest.MonkeyPatch) -> None:
-        looking, peaked = threading.Event(), threading.Event()
-
-        def slow_look() -> int:
-            looking.set()
-            peaked.wait()
-            return 100
-
-        monkeypatch.setattr(memory, "resident_bytes", slow_look)
-        sampler = MemorySampler(interval=0.01).start()
-        looking.wait()
-        monkeypatch.setattr(memory, "resident_bytes", lambda: 200)
-        assert sampler.peak_bytes == 200
-        monkeypatch.setattr(memory, "resident_bytes", lambda: 0)
-        peaked.set()
-        sampler.stop()
-        assert sampler.peak_bytes == 200
 
 
 class TestRunDirectory:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
@@ -12,16 +12,19 @@ from clinker.plan.compile import Plan
 
 
 @contextmanager
-def run_spool(plan: Plan) -> Iterator[Spool]:
+def run_spool(plan: Plan, made: Callable[[Path], None] | None = None) -> Iterator[Spool]:
     """A spool on the disk for what is spilled, as long as it is needed.
 
-    What a killed run leaves of it, the next one removes.
+    `made` is told its directory, should there be one. What a killed run leaves of it in a directory
+    for spilled data, the next one removes.
     """
     with ExitStack() as entered:
 
         def make_directory() -> Path:
-            directory = RunDirectory(plan.storage.spill_dir)
+            directory = RunDirectory(plan.storage.own_spill_dir)
             entered.callback(directory.remove)
+            if made:
+                made(directory.path)
             return directory.path
 
         yield Spool(make_directory, plan.storage.spill.disk_cap_bytes)

@@ -106,6 +106,7 @@ def compute(prepared: Prepared, session: Session, demands: Set[Demand], rounds: 
         rejects = system.finals.prepare(session, flows)
         for output in flows.outputs():
             prepared.observer.step_started(output.planned.name, prepared.total)
+            prepared.watch.step_started(output.planned.name)
             output, found = _collect(prepared, session, output, cleaning)
             collected.append((output, found))
             rejects += found.rejects

@@ -9,8 +9,10 @@ from contextlib import contextmanager
 from clinker.cxl.failure import printable
 from clinker.diagnostics import Diagnostic
 from clinker.engine.report.facts import Exit, RunError
+from clinker.engine.run.at_work import AtWork
+from clinker.engine.run.watch import Watch
 from clinker.engine.session.jvm import Jvm
-from clinker.engine.session.memory import LEAST_TAKEN, SMALLEST_LIMIT
+from clinker.engine.session.memory import LEAST_FOR_LITTLE, LEAST_FOR_MUCH, SMALLEST_LIMIT
 from clinker.engine.session.secrets import hide_secrets
 from clinker.engine.session.settings import SessionSettings
 from clinker.plan.explain.as_text import size
@@ -36,7 +38,9 @@ _LONGEST = 300
 
 
 @contextmanager
-def engine_errors(settings: SessionSettings, jvm: Jvm | None = None) -> Iterator[None]:
+def engine_errors(
+    settings: SessionSettings, jvm: Jvm | None = None, watch: Watch | None = None
+) -> Iterator[None]:
     """Whatever Spark raises inside becomes a `RunError`; `jvm` is the one it runs in, if ours."""
     from py4j.protocol import Py4JError  # type: ignore[import-untyped]
     from pyspark.errors import PySparkException
@@ -44,7 +48,7 @@ def engine_errors(settings: SessionSettings, jvm: Jvm | None = None) -> Iterator
     try:
         yield
     except (PySparkException, Py4JError, ConnectionError) as problem:
-        raise failure(problem, settings, jvm) from problem
+        raise failure(problem, settings, jvm, watch.at_work if watch else None) from problem
 
 
 def memory_problem(settings: SessionSettings) -> Diagnostic | None:
@@ -57,20 +61,20 @@ def memory_problem(settings: SessionSettings) -> Diagnostic | None:
     return Diagnostic("E312", message, help=help)
 
 
-def check_memory(settings: SessionSettings) -> None:
-    if problem := memory_problem(settings):
-        raise RunError(problem.message, Exit.CONFIGURATION, [problem])
-
-
-def memory_warning(settings: SessionSettings) -> str | None:
-    """What to say if a run is sure to take more than its limit."""
+def memory_warning(settings: SessionSettings, *, is_little: bool) -> str | None:
+    """What to say if a run, of little input or much, is sure to take more than its limit."""
     limit = settings.memory_limit
-    if not settings.is_local or limit >= LEAST_TAKEN:
+    if not settings.is_local or limit >= (LEAST_FOR_LITTLE if is_little else LEAST_FOR_MUCH):
         return None
     return f"a memory limit of {size(limit)} is kept by records only: Java and Python take more"
 
 
-def failure(problem: Exception, settings: SessionSettings, jvm: Jvm | None = None) -> RunError:
+def failure(
+    problem: Exception,
+    settings: SessionSettings,
+    jvm: Jvm | None = None,
+    at_work: AtWork | None = None,
+) -> RunError:
     """The error for the user that an error of the engine stands for."""
     from clinker.engine.reading.scan import format_error
 
@@ -91,14 +95,18 @@ def failure(problem: Exception, settings: SessionSettings, jvm: Jvm | None = Non
         )
     is_gone = isinstance(problem, ConnectionError) or _GONE.search(text) is not None
     return (
-        _memory_failure(text, is_gone, settings, jvm)
+        _memory_failure(text, is_gone, settings, jvm, at_work)
         or _lost_process(text, is_gone, jvm)
         or _other_failure(text, problem)
     )
 
 
 def _memory_failure(
-    text: str, is_gone: bool, settings: SessionSettings, jvm: Jvm | None
+    text: str,
+    is_gone: bool,
+    settings: SessionSettings,
+    jvm: Jvm | None,
+    at_work: AtWork | None,
 ) -> RunError | None:
     # On this machine nobody but Spark itself, short of memory, drops results.
     is_dropped = settings.is_local and _RESULT_LOST in text
@@ -107,6 +115,8 @@ def _memory_failure(
         or is_dropped
         or (is_gone and jvm is not None and jvm.ran_out_of_memory())
     ):
+        if at_work:
+            return at_work.memory_exceeded(settings.memory_limit)
         return _diagnosed(
             "E310",
             f"the run exceeded the memory limit of {size(settings.memory_limit)}",

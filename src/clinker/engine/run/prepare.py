@@ -10,6 +10,7 @@ from clinker.engine.reading.inputs import SourceInput, open_inputs
 from clinker.engine.rejects.sites import Sites
 from clinker.engine.report.facts import Identity, identify
 from clinker.engine.run.observer import Observer
+from clinker.engine.run.watch import Watch
 from clinker.engine.writing.destinations import Destinations, check_existing, known_directories
 from clinker.formats.files.marks import nearest_directory
 from clinker.formats.files.publication import Publication
@@ -31,6 +32,7 @@ class Prepared:
     inputs: tuple[SourceInput, ...]
     destinations: Destinations
     publication: Publication
+    watch: Watch
 
     @property
     def total(self) -> int:
@@ -38,7 +40,7 @@ class Prepared:
         return sum(source.records for source in self.inputs)
 
 
-def prepare(plan: Plan, observer: Observer, spool: Spool) -> Prepared:
+def prepare(plan: Plan, observer: Observer, spool: Spool, watch: Watch) -> Prepared:
     """Open the inputs and make sure that outputs can be written; `RunError` if they cannot."""
     identity = identify(plan.options.batch_id)
     observer.began(identity)
@@ -59,6 +61,7 @@ def prepare(plan: Plan, observer: Observer, spool: Spool) -> Prepared:
         inputs=inputs,
         destinations=destinations,
         publication=Publication(identity.execution_id),
+        watch=watch,
     )
 
 

@@ -18,15 +18,12 @@ from clinker.engine.report.facts import (
 )
 from clinker.engine.run.compute import Computed, ComputedOutput
 from clinker.engine.run.prepare import Prepared
-from clinker.engine.session import MemorySampler
 from clinker.engine.session.session import Session
 from clinker.formats.files.publication import Published
 from clinker.plan.analyses.reach import reached
 
 
-def publish(
-    prepared: Prepared, session: Session, memory: MemorySampler, computed: Computed
-) -> RunReport:
+def publish(prepared: Prepared, session: Session, computed: Computed) -> RunReport:
     """Publish the outputs and the dead-letter files, if the inputs are still what was read."""
     plan, observer, publication = prepared.plan, prepared.observer, prepared.publication
     rejected = computed.rejected
@@ -37,6 +34,7 @@ def publish(
     for source in prepared.inputs:
         source.check_unchanged()
     session.check()
+    prepared.watch.check()
     observer.publishing()
     published = publication.commit()
     exit_code = Exit.DEAD_LETTERS if rejected.entries else Exit.OK
@@ -56,7 +54,7 @@ def publish(
             DeadLetterFile(path=file.path, entries=file.records) for file in published[outputs_end:]
         ),
         rejections=rejected.categories,
-        peak_rss_bytes=memory.peak_bytes,
+        peak_rss_bytes=prepared.watch.peak.resident,
         engine=vars(session.facts),
         retracted=computed.retracted,
     )

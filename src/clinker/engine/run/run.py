@@ -11,9 +11,9 @@ from clinker.engine.run.observer import Observer
 from clinker.engine.run.prepare import Prepared, prepare
 from clinker.engine.run.publish import publish
 from clinker.engine.run.retry import compute_with_care
+from clinker.engine.run.watch import Watch, run_limits
 from clinker.engine.session import (
     Jvm,
-    MemorySampler,
     SessionSettings,
     open_session,
     start_jvm,
@@ -31,10 +31,11 @@ def run(
 
     The session uses `jvm` if it is given: it may have been started before this was imported.
     """
-    with MemorySampler() as memory, run_spool(plan) as spool:
+    limits = run_limits(plan, is_local=settings.is_local)
+    with Watch(plan, limits) as watch, watch.telling(), run_spool(plan, watch.add) as spool:
         jvm = jvm or start_jvm(settings)
         try:
-            prepared = prepare(plan, observer, spool)
+            prepared = prepare(plan, observer, spool, watch)
         except BaseException:
             if jvm:
                 jvm.kill()
@@ -43,23 +44,33 @@ def run(
             engine_errors(settings),
             open_session(settings, jvm) as session,
             # Those of Spark can be read only as long as it is there.
-            engine_errors(settings, jvm),
+            engine_errors(settings, jvm, watch),
         ):
-            return _complete(prepared, session, memory)
+            if jvm:
+                watch.add(jvm.directory.spill)
+            watch.guard(session)
+            return _complete(prepared, session)
 
 
 def run_in(plan: Plan, session: Session, observer: Observer) -> RunReport:
     """Run a plan in a session that is there already."""
-    with MemorySampler() as memory, engine_errors(SessionSettings()), run_spool(plan) as spool:
-        return _complete(prepare(plan, observer, spool), session, memory)
+    settings, limits = SessionSettings(), run_limits(plan, is_local=False)
+    with (
+        Watch(plan, limits) as watch,
+        watch.telling(),
+        engine_errors(settings),
+        run_spool(plan, watch.add) as spool,
+    ):
+        watch.guard(session)
+        return _complete(prepare(plan, observer, spool, watch), session)
 
 
-def _complete(prepared: Prepared, session: Session, memory: MemorySampler) -> RunReport:
+def _complete(prepared: Prepared, session: Session) -> RunReport:
     try:
         session.batches.expect(record_bytes(prepared))
         with prepared.publication:
             computed = compute_with_care(prepared, session)
-            return publish(prepared, session, memory, computed)
+            return publish(prepared, session, computed)
     except FormatError as problem:
         raise RunError(str(problem), Exit.IO, help=problem.help) from problem
     except WriteError as problem:

@@ -6,16 +6,15 @@ frames, types           descriptions of tables built as DataFrames
 opening                 how a run comes to its session
 classic, jvm, java, …   a JVM of our own; remote: a Spark Connect server
 settings, conf, memory  what users may choose, and what follows from it
+usage                   how much memory all processes hold
 """
 
 from clinker.engine.session.jvm import Jvm
-from clinker.engine.session.memory import MemorySampler
 from clinker.engine.session.opening import adopt, open_session, start_jvm
 from clinker.engine.session.settings import SessionError, SessionSettings
 
 __all__ = [
     "Jvm",
-    "MemorySampler",
     "SessionError",
     "SessionSettings",
     "adopt",

@@ -17,17 +17,34 @@ from py4j.protocol import (  # type: ignore[import-untyped]
 )
 from pyspark import SparkContext
 from pyspark.java_gateway import launch_gateway
-from pyspark.sql import SparkSession
+from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql.types import StructType
+from pyspark.sql.udf import UserDefinedFunction
+from pyspark.util import PythonEvalType
 
 from clinker.cxl.failure import printable
+from clinker.engine.flow.frame import BatchFunction
 from clinker.engine.session.conf import master
 from clinker.engine.session.endpoint import check_reachable
+from clinker.engine.session.engine import Engine
 from clinker.engine.session.jvm import Jvm
 from clinker.engine.session.mode import enter_mode
 from clinker.engine.session.package import ship_package
 from clinker.engine.session.secrets import hide_secrets, shown_address
 from clinker.engine.session.session import EngineFacts, Session
 from clinker.engine.session.settings import SessionError
+
+
+class Classic(Engine):
+    """Spark in a JVM that this process talks to."""
+
+    def map_in_arrow(
+        self, frame: DataFrame, function: BatchFunction, schema: StructType
+    ) -> DataFrame:
+        """As Spark does it, except that it would import pandas, only to see that it is there."""
+        run = UserDefinedFunction(function, schema, evalType=PythonEvalType.SQL_MAP_ARROW_ITER_UDF)
+        column: Any = run(*(frame[name] for name in frame.columns))
+        return DataFrame(frame._jdf.mapInArrow(column._jc, False, None), frame.sparkSession)
 
 
 def attach(jvm: Jvm) -> Session:
@@ -51,7 +68,7 @@ def attach(jvm: Jvm) -> Session:
         _stop(spark, jvm)
         leave_mode()
 
-    return Session(spark, facts, stop)
+    return Session(spark, facts, stop, engine=Classic())
 
 
 def _spark(jvm: Jvm) -> SparkSession:

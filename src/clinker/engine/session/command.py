@@ -13,12 +13,14 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from clinker.cxl.failure import printable
+from clinker.engine.session.conf import memory_split
 from clinker.engine.session.java import Java
-from clinker.engine.session.memory import split_memory
 from clinker.engine.session.settings import SessionError, SessionSettings
 
 _UNFIT = re.compile(r"[\x00-\x08\x0a-\x1f\x7f\ud800-\udfff]")
 """Control characters, and bytes that are no text."""
+_DIRECT_MEMORY = "256m"
+"""For batches on their way to Python; by default it would be as much as the heap."""
 _LOGGING = Path(__file__).with_name("log4j2.properties")
 _OPENED = (
     "java.lang",
@@ -79,7 +81,8 @@ def run_flags(settings: SessionSettings, directory: Path) -> list[str]:
     """The flags that differ between runs."""
     return [
         *(["-XX:TieredStopAtLevel=1"] if settings.brief else []),  # no optimizing compiler at all
-        f"-Xmx{split_memory(settings.memory_limit).heap // 2**20}m",
+        f"-Xmx{memory_split(settings).heap // 2**20}m",
+        f"-XX:MaxDirectMemorySize={_DIRECT_MEMORY}",
         f"-Djava.io.tmpdir={directory}",
         f"-XX:ErrorFile={directory}/crash.log",  # not in the working directory
         f"-Dclinker.log.level={'info' if settings.debug else 'error'}",

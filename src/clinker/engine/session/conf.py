@@ -5,9 +5,10 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
-from clinker.engine.session.batches import MAX_BYTES, MAX_RECORDS, MEASURED
-from clinker.engine.session.memory import split_memory, tasks_at_once
+from clinker.engine.session.batches import MAX_BYTES, MAX_RECORDS
+from clinker.engine.session.memory import MemorySplit, batch_size, split_memory
 from clinker.engine.session.settings import SessionError, SessionSettings
+from clinker.engine.session.workspace import SPILL
 
 _LARGEST_LOCAL = "spark.sql.execution.arrow.localRelationThreshold"
 """How large tables may be that Spark holds as rows, not as the Arrow data they come as: that is
@@ -17,6 +18,7 @@ REQUIRED = {
     "spark.sql.caseSensitive": "true",
 }
 """Without these a pipeline would give other results."""
+DAEMON = "clinker.engine.session.daemon"
 UNSUBSTITUTED = {"spark.sql.variable.substitute": "false"}
 """With it Spark would put environment variables, passwords included, in the place of names such as
 `${env:NAME}`, which may come from the header of a file."""
@@ -29,7 +31,11 @@ def runtime_conf(settings: SessionSettings) -> dict[str, str]:
 
 
 def _runtime_defaults(settings: SessionSettings) -> dict[str, str]:
-    return {MAX_RECORDS: str(settings.batch_size), MAX_BYTES: MEASURED, _LARGEST_LOCAL: "1m"}
+    return {
+        MAX_RECORDS: str(settings.batch_size),
+        MAX_BYTES: f"{batch_size(settings.memory_limit)}m",
+        _LARGEST_LOCAL: "1m",
+    }
 
 
 def _is_runtime(name: str) -> bool:
@@ -41,14 +47,14 @@ def session_conf(settings: SessionSettings, directory: Path) -> dict[str, str]:
     if "," in str(directory):
         message = f"Spark takes the comma in '{directory.parent}' for the end of a directory's name"
         raise SessionError(f"{message}: set storage.spill.dir in clinker.toml to another one")
-    memory = split_memory(settings.memory_limit)
+    memory = memory_split(settings)
     compress = str(settings.compress).lower()
     conf = {
         "spark.app.name": "clinker",
         "spark.master": master(settings),
         "spark.ui.enabled": "false",
         "spark.ui.showConsoleProgress": "false",
-        "spark.local.dir": str(directory),
+        "spark.local.dir": str(directory / SPILL),
         "spark.sql.warehouse.dir": str(directory / "warehouse"),
         "spark.sql.catalogImplementation": "in-memory",
         "spark.shuffle.compress": compress,
@@ -64,6 +70,7 @@ def session_conf(settings: SessionSettings, directory: Path) -> dict[str, str]:
             "spark.authenticate": "true",
             "spark.network.crypto.enabled": "true",
             "spark.network.crypto.saslFallback": "false",
+            "spark.python.daemon.module": DAEMON,
             "spark.sql.shuffle.partitions": str(max(2 * cores(settings), 4)),
         }
     else:
@@ -75,8 +82,12 @@ def session_conf(settings: SessionSettings, directory: Path) -> dict[str, str]:
 
 
 def master(settings: SessionSettings) -> str:
-    tasks = tasks_at_once(settings.memory_limit, cores(settings))
-    return settings.master or f"local[{settings.threads or tasks}]"
+    return settings.master or f"local[{memory_split(settings).tasks}]"
+
+
+def memory_split(settings: SessionSettings) -> MemorySplit:
+    """What of the memory limit is for what; on a cluster each task has its machine's."""
+    return split_memory(settings.memory_limit, cores(settings) if settings.is_local else 1)
 
 
 def cores(settings: SessionSettings) -> int:

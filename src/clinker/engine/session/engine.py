@@ -9,11 +9,12 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, TypeVar
 
-from clinker.engine.flow.frame import quoted
+from clinker.engine.flow.frame import BatchFunction, quoted
 
 if TYPE_CHECKING:
     import pyarrow as pa
     from pyspark.sql import DataFrame, SparkSession
+    from pyspark.sql.types import StructType
 
     from clinker.cxl.sql.operand import SqlForm
 
@@ -71,7 +72,12 @@ class Engine:
         # Each number is a task of its own. A data source of Spark's would do the same, but leaves
         # behind the processes that plan it, for as long as the session lives.
         numbers = spark.range(0, len(tasks), 1, max(1, len(tasks)))
-        return numbers.mapInArrow(read_all, spark_schema(schema))
+        return self.map_in_arrow(numbers, read_all, spark_schema(schema))
+
+    def map_in_arrow(
+        self, frame: DataFrame, function: BatchFunction, schema: StructType
+    ) -> DataFrame:
+        return frame.mapInArrow(function, schema)
 
     @staticmethod
     def part_number() -> int:

@@ -66,6 +66,7 @@ class Jvm:
 
     def _start(self, train: Path | None) -> subprocess.Popen[bytes]:
         path = self.directory.path
+        self.directory.spill.mkdir(mode=0o700)
         spark = spark_home()
         flags = fixed_flags(self.java)
         cache = aot.training_flags(train) if train else aot.flags(self.java, flags, spark)
@@ -106,6 +107,7 @@ class Jvm:
             "SPARK_CONNECT_MODE": "0",
             "PYTHONPATH": os.pathsep.join([str(PACKAGE_ROOT), *python_path]),
             "PYTHONSAFEPATH": "1",  # workers import nothing from the working directory
+            "TMPDIR": str(path),
             **allocation_variables(self.settings.memory_limit),
         }
         if self.settings.is_local:

@@ -119,7 +119,8 @@ class Session:
         from clinker.engine.session.frames import run_in_arrow
         from clinker.engine.session.types import spark_schema
 
-        return run_in_arrow(self.data_frame(frame), function, spark_schema(schema)).toArrow()
+        of_parts = run_in_arrow(self.engine, self.data_frame(frame), function, spark_schema(schema))
+        return of_parts.toArrow()
 
     def forget_frames(self) -> None:
         """Release what was remembered of frames."""
@@ -153,7 +154,7 @@ class Session:
     def _answer(self, number: int, frame: FrameType | None) -> None:
         if not self._interrupted:
             self._interrupted = True
-            threading.Thread(target=self._keep_cancelling, name="interrupt", daemon=True).start()
+            self.cancel_all()
         handler = self._handlers.get(signal.Signals(number))
         if callable(handler):
             handler(number, frame)
@@ -162,6 +163,10 @@ class Session:
         """Raise `KeyboardInterrupt` if a signal was answered, whatever has become of it since."""
         if self._interrupted:
             raise KeyboardInterrupt
+
+    def cancel_all(self) -> None:
+        """Cancel what is computed, and whatever is begun from now on."""
+        threading.Thread(target=self._keep_cancelling, name="cancel", daemon=True).start()
 
     def _keep_cancelling(self) -> None:
         while not self._stopped.is_set():

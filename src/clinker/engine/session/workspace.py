@@ -1,7 +1,8 @@
 """The directory of one run: the JVM's log, its temporary files and what Spark spills.
 
 A process holds a lock on the directory for as long as it lives, so that a later run recognizes
-and removes what a killed one left behind.
+and removes what a killed one left behind. It does so only in a directory that is there for spilled
+data: the system's directory for temporary files belongs to everyone.
 """
 
 from __future__ import annotations
@@ -19,24 +20,33 @@ from clinker.engine.session.settings import SessionError
 
 _PREFIX = "clinker-run-"
 _LOCK = "lock"
+SPILL = "spill"
 _SECONDS_TO_LOCK = 60
 """After so long a directory that has no lock will not get one any more."""
 
 
 class RunDirectory:
-    """A directory that is removed when the run ends, or by the next run."""
+    """A directory that is removed when the run ends; if it was killed, by the next one.
+
+    The latter only below a `parent` that was chosen for it.
+    """
 
     def __init__(self, parent: Path | None) -> None:
         place = parent or Path(tempfile.gettempdir())
         try:
-            place.mkdir(parents=True, exist_ok=True)
-            remove_abandoned(place)
+            if parent:
+                remove_abandoned(parent)
             self.path = Path(tempfile.mkdtemp(prefix=_PREFIX, dir=place))
             self._lock = _locked(self.path)
         except OSError as problem:
             raise SessionError(
                 f"cannot make a directory for the run in '{place}': {problem.strerror}"
             ) from problem
+
+    @property
+    def spill(self) -> Path:
+        """Where Spark spills to."""
+        return self.path / SPILL
 
     def remove(self) -> None:
         _remove(self.path)
@@ -57,7 +67,7 @@ def _locked(directory: Path) -> int:
 
 
 def remove_abandoned(place: Path | None = None) -> int:
-    """Remove what killed runs have left in a directory for temporary files; how many runs."""
+    """Remove what killed runs have left in a directory, by default the system's; how many."""
     found = (place or Path(tempfile.gettempdir())).glob(_PREFIX + "*")
     return sum(_was_abandoned(directory) for directory in found)
 

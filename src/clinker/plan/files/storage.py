@@ -50,6 +50,11 @@ class StorageSettings:
     def spill_dir_is_default(self) -> bool:
         return self.spill.dir is None
 
+    @property
+    def own_spill_dir(self) -> Path | None:
+        """The directory that was chosen for what is spilled; None for the system's."""
+        return None if self.spill_dir_is_default else self.spill_dir
+
     def compresses(self, columns: int, batch_size: int) -> bool:
         """Whether an operator compresses what it spills."""
         if self.spill.compress != "auto":

@@ -1,0 +1,54 @@
+"""What is asked and checked before anything of a run is started."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+
+from clinker.config.nodes import SourceNode
+from clinker.diagnostics import Diagnostic, errors
+from clinker.engine.report.facts import Exit, RunError
+from clinker.engine.run.failures import memory_problem
+from clinker.engine.session.settings import DEFAULT_BATCH, SessionSettings
+from clinker.plan.compile import Plan
+from clinker.plan.explain.operators import operator
+from clinker.plan.explain.volumes import discover_all, estimate_volumes
+from clinker.plan.files.storage import check_storage, gather_facts, is_staged
+
+
+def planned_settings(plan: Plan) -> SessionSettings:
+    """What a pipeline file and its workspace ask of the engine."""
+    settings = plan.pipeline.pipeline
+    return SessionSettings(
+        threads=plan.options.threads or settings.concurrency.threads,
+        memory_limit=plan.memory_limit,
+        batch_size=settings.batch_size if settings.has("batch_size") else DEFAULT_BATCH,
+        local_dir=plan.storage.own_spill_dir,
+        # Spark compresses all it spills or nothing; what depends on columns, hardly any reach.
+        compress=plan.storage.compresses(1, settings.batch_size),
+    )
+
+
+def check_start(plan: Plan, settings: SessionSettings) -> list[Diagnostic]:
+    """Warnings about a run that is about to start; `RunError` if it cannot.
+
+    Its memory limit is looked at, and whether its directories for temporary data will do.
+    """
+    found = [*filter(None, [memory_problem(settings)]), *_storage_findings(plan)]
+    if problems := list(errors(found)):
+        raise RunError(problems[0].message, Exit.CONFIGURATION, problems)
+    return found
+
+
+def _storage_findings(plan: Plan) -> list[Diagnostic]:
+    files = discover_all(plan, datetime.now(UTC))
+    staged = [
+        file.path
+        for unit, _ in plan.graph.of(SourceNode)
+        if unit.name in files
+        for file in files[unit.name].files
+        if is_staged(plan.storage, file.path, plan.options.base_dir)
+    ]
+    operators = {unit.name: operator(plan, unit) for unit in plan.graph}
+    volumes = estimate_volumes(plan, operators, files)
+    estimate = sum(volumes[name].peak or 0 for name, each in operators.items() if each.spills)
+    return check_storage(plan.storage, staged, gather_facts(plan.storage, staged), estimate)
