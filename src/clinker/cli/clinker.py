@@ -9,6 +9,7 @@ from typing import TypeAlias
 
 from clinker import __version__
 from clinker.cli.command import Parser, add_completion, add_format, run_command
+from clinker.imports import leave_out_pandas
 
 LOG_LEVELS = ("error", "warn", "info", "debug", "trace")
 EXPLAIN_FORMATS = ("text", "json", "dot", "sql")
@@ -29,6 +30,8 @@ exit codes:
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run the command line and return the exit code."""
+    if argv is None:  # this process is ours alone
+        leave_out_pandas()
     return run_command(command_parser(), argv, _spell_out)
 
 

@@ -29,7 +29,6 @@ from clinker.engine.report.facts import Exit, RunError, RunReport, failed_report
 from clinker.engine.run.failures import memory_warning
 from clinker.engine.run.starting import check_start
 from clinker.engine.session import start_jvm
-from clinker.engine.session.imports import leave_out_pandas
 from clinker.engine.session.secrets import hide_secrets
 from clinker.engine.session.settings import SessionError
 from clinker.plan.compile import Plan
@@ -64,7 +63,6 @@ class Execution:
 
     def run(self) -> int:
         """Run the pipeline, tell what became of it and return the exit code."""
-        leave_out_pandas()
         if not self._debugs:
             _silence_libraries()
         self._tell(self._findings)

@@ -15,7 +15,7 @@ from py4j.protocol import (  # type: ignore[import-untyped]
     Py4JJavaError,
     Py4JNetworkError,
 )
-from pyspark import SparkContext
+from pyspark import SparkContext, StorageLevel
 from pyspark.java_gateway import launch_gateway
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql.types import StructType
@@ -28,6 +28,7 @@ from clinker.engine.session.conf import master
 from clinker.engine.session.endpoint import check_reachable
 from clinker.engine.session.engine import Engine
 from clinker.engine.session.jvm import Jvm
+from clinker.engine.session.memory import AMPLE
 from clinker.engine.session.mode import enter_mode
 from clinker.engine.session.package import ship_package
 from clinker.engine.session.secrets import hide_secrets, shown_address
@@ -37,6 +38,14 @@ from clinker.engine.session.settings import SessionError
 
 class Classic(Engine):
     """Spark in a JVM that this process talks to."""
+
+    def __init__(self, *, is_ample: bool) -> None:
+        self._is_ample = is_ample
+
+    def keep(self, frame: DataFrame) -> DataFrame:
+        """In a small heap, what is kept there would leave no room to sort and join."""
+        level = StorageLevel.MEMORY_AND_DISK if self._is_ample else StorageLevel.DISK_ONLY
+        return frame.persist(level)
 
     def map_in_arrow(
         self, frame: DataFrame, function: BatchFunction, schema: StructType
@@ -68,7 +77,7 @@ def attach(jvm: Jvm) -> Session:
         _stop(spark, jvm)
         leave_mode()
 
-    return Session(spark, facts, stop, engine=Classic())
+    return Session(spark, facts, stop, engine=Classic(is_ample=settings.memory_limit >= AMPLE))
 
 
 def _spark(jvm: Jvm) -> SparkSession:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from importlib import import_module
 
-from clinker.engine.session.imports import leave_out_pandas
+from clinker.imports import leave_out_pandas
 
 _SHARED = (
     "pyspark.sql.pandas.serializers",

@@ -25,7 +25,7 @@ _WORKERS_OF_TASK = 90 * _MIB
 _HEAP_OF_TASK = 96 * _MIB
 _HEAP_SHARE = 0.6
 _SMALLEST_HEAP = 128 * _MIB
-_AMPLE = 1024 * _MIB
+AMPLE = 1024 * _MIB
 """A limit from which on memory is better kept for later than given back."""
 _GIVEN_BACK = str(_MIB // 4)
 _RESERVED_SHARE = 0.4
@@ -73,7 +73,7 @@ def allocation_variables(limit: int) -> dict[str, str]:
         "JE_ARROW_MALLOC_CONF": "background_thread:false",
         "OPENBLAS_NUM_THREADS": "1",
     }
-    if limit < _AMPLE:
+    if limit < AMPLE:
         variables |= {
             "ARROW_DEFAULT_MEMORY_POOL": "system",
             "MALLOC_TRIM_THRESHOLD_": _GIVEN_BACK,
