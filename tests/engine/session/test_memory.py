@@ -38,7 +38,7 @@ def test_more_threads_than_there_is_memory_for_are_not_used(tmp_path: Path) -> N
 
 
 def test_a_part_of_a_small_heap_is_left_to_objects() -> None:
-    assert split_memory(384 * MIB, 1).reserved < 128 * MIB / 2
+    assert split_memory(384 * MIB, 1).reserved == 64 * MIB
     assert split_memory(8000 * MIB, 1).reserved == 300 * MIB
 
 

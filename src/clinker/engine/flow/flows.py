@@ -9,6 +9,7 @@ from typing import assert_never
 from clinker.config.nodes import OutputNode
 from clinker.engine.flow.building import Building, as_declared
 from clinker.engine.flow.flow import Flow
+from clinker.engine.flow.frame import Frame
 from clinker.engine.nodes.aggregate import aggregate
 from clinker.engine.nodes.combine import combine
 from clinker.engine.nodes.merge import merge
@@ -40,6 +41,8 @@ class Flows:
         self._building = building
         self._inputs = {source.name: source for source in inputs}
         self._flows: dict[str, Flow] = {}
+        self.nodes: dict[Frame, str] = {}
+        """Which node each frame is the work of."""
         graph = building.plan.graph
         outputs = [unit.name for unit, _ in graph.of(OutputNode)]
         looked_up = [w.root for w in building.plan.windows.values() if w.lookup is not None]
@@ -63,7 +66,9 @@ class Flows:
     def output(self, planned: PlannedOutput) -> Written:
         """What an output writes, rejected records included."""
         unit = planned.unit
-        return written(self._building, planned, self.read(unit, unit.inputs[0]))
+        output = written(self._building, planned, self.read(unit, unit.inputs[0]))
+        self._attribute(output.frame, unit.name)
+        return output
 
     def of(self, name: str) -> Flow:
         """What leaves a node, rejected records included."""
@@ -73,8 +78,18 @@ class Flows:
                 flow = flow.built()
                 if not flow.is_small:
                     flow = replace(flow, frame=flow.frame.remember())
+            self._attribute(flow.frame, name)
             self._flows[name] = flow
         return self._flows[name]
+
+    def _attribute(self, frame: Frame, node: str) -> None:
+        """What a frame is made of belongs to its node, unless it does to one before."""
+        waiting = [frame]
+        while waiting:
+            step = waiting.pop()
+            if step not in self.nodes:
+                self.nodes[step] = node
+                waiting += step.inputs
 
     def read(self, reader: Unit, edge: Edge) -> Flow:
         """What a node reads through one of its inputs."""

@@ -11,6 +11,16 @@ from clinker.engine.report.facts import RunError, RunReport
 from clinker.engine.report.notation import absolute, duration_ms, timestamp
 
 
+def spilled_as_json(report: RunReport) -> list[dict[str, object]] | None:
+    """What each node spilled; null if the engine does not tell."""
+    if report.spilled is None:
+        return None
+    return [
+        {"node": each.node, "bytes": each.bytes, "estimate_bytes": each.estimate}
+        for each in report.spilled
+    ]
+
+
 def report_as_json(
     report: RunReport, diagnostics: Sequence[Diagnostic], error: RunError | None = None
 ) -> dict[str, object]:
@@ -59,6 +69,7 @@ def report_as_json(
             "categories": dict(report.rejections),
         },
         "peak_rss_bytes": report.peak_rss_bytes,
+        "spilled": spilled_as_json(report),
         "engine": dict(report.engine),
         "warnings": list(report.warnings),
         "diagnostics": json.loads(render_json(diagnostics)),

@@ -12,6 +12,7 @@ from pathlib import Path
 
 from clinker.config.nodes import SourceNode
 from clinker.config.transport import RestTransport
+from clinker.engine.report.as_json import spilled_as_json
 from clinker.engine.report.facts import Retracted, RunReport
 from clinker.engine.report.notation import absolute, duration_ms, timestamp
 from clinker.plan.compile import Plan
@@ -62,6 +63,7 @@ def metrics(
         "records_written": counts.written,
         "per_source_record_counts": {source.name: source.records for source in report.sources},
         "per_source_dlq_counts": {source.name: source.rejected for source in report.sources},
+        "spilled": spilled_as_json(report),
         **_correlation(report.retracted),
     }
 

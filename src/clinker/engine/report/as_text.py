@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
-from clinker.engine.report.facts import Counts, RunReport
+from clinker.engine.report.facts import Counts, RunReport, SpilledNode
 from clinker.engine.report.notation import absolute
 
 _UNITS = ("B", "kB", "MB", "GB", "TB")
@@ -15,6 +15,7 @@ _TOP_REASONS = 5
 def summary(report: RunReport) -> str:
     """What a run did, for people."""
     lines = [*_files(report), *_reasons(report), f"Pipeline complete: {_counts(report.counts)}"]
+    lines += _spilled(report.spilled or ())
     return "\n".join(lines) + "\n"
 
 
@@ -48,6 +49,26 @@ def _files(report: RunReport) -> list[str]:
         entries = _counted(file.entries, "entry", "entries")
         rows.append(("dead letters", _shown(file.path), entries, ""))
     return _table(rows)
+
+
+def _spilled(nodes: Sequence[SpilledNode]) -> list[str]:
+    """What was spilled, beside what was expected."""
+    if not nodes:
+        return []
+    rows = [
+        (f"  {node.node or '(between nodes)'}", f"→ {node.bytes} bytes", _expected(node.estimate))
+        for node in nodes
+    ]
+    total = sum(node.bytes for node in nodes)
+    return [
+        "=== Spill Volume (actual, per stage) ===",
+        *_table(rows),
+        f"  Total: {total} bytes (compare against the --explain estimate)",
+    ]
+
+
+def _expected(estimate: int | None) -> str:
+    return f"(estimated {estimate} bytes)" if estimate else ""
 
 
 def _shown(path: Path) -> str:

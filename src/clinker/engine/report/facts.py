@@ -95,6 +95,17 @@ class DeadLetterFile:
 
 
 @frozen(kw_only=True)
+class SpilledNode:
+    """What was written to disk since a node had no memory for it."""
+
+    node: str | None
+    """None for what is the work of no node in particular."""
+    bytes: int
+    estimate: int | None
+    """What `--explain` expects it to spill at most, if it knows."""
+
+
+@frozen(kw_only=True)
 class Retracted:
     """What it took to settle records that fall together."""
 
@@ -126,6 +137,8 @@ class RunReport(Identity):
     warnings: tuple[str, ...] = ()
     retracted: Retracted | None = None
     """None if no source has a correlation key."""
+    spilled: tuple[SpilledNode, ...] | None = None
+    """None if the engine does not tell."""
 
 
 def failed_report(

@@ -103,6 +103,8 @@ def compute(prepared: Prepared, session: Session, demands: Set[Demand], rounds: 
         cleaning.callback(session.forget_frames)
         flows = Flows(building, inputs)
         collected: list[tuple[Written, Collected]] = []
+        if not all(source.is_small for source in inputs):
+            session.label_frames(flows.nodes)
         rejects = system.finals.prepare(session, flows)
         for output in flows.outputs():
             prepared.observer.step_started(output.planned.name, prepared.total)

@@ -15,12 +15,15 @@ from clinker.engine.report.facts import (
     OutputReport,
     RunReport,
     SourceReport,
+    SpilledNode,
 )
 from clinker.engine.run.compute import Computed, ComputedOutput
 from clinker.engine.run.prepare import Prepared
+from clinker.engine.run.starting import spill_estimates
 from clinker.engine.session.session import Session
 from clinker.formats.files.publication import Published
 from clinker.plan.analyses.reach import reached
+from clinker.plan.compile import Plan
 
 
 def publish(prepared: Prepared, session: Session, computed: Computed) -> RunReport:
@@ -57,6 +60,18 @@ def publish(prepared: Prepared, session: Session, computed: Computed) -> RunRepo
         peak_rss_bytes=prepared.watch.peak.resident,
         engine=vars(session.facts),
         retracted=computed.retracted,
+        spilled=_spilled(plan, session),
+    )
+
+
+def _spilled(plan: Plan, session: Session) -> tuple[SpilledNode, ...] | None:
+    found = session.spilled()
+    if found is None:
+        return None
+    estimates = spill_estimates(plan) if found else {}
+    return tuple(
+        SpilledNode(node=node or None, bytes=size, estimate=estimates.get(node))
+        for node, size in found.items()
     )
 
 

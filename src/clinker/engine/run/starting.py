@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from datetime import UTC, datetime
 
 from clinker.config.nodes import SourceNode
@@ -12,6 +13,7 @@ from clinker.engine.session.settings import DEFAULT_BATCH, SessionSettings
 from clinker.plan.compile import Plan
 from clinker.plan.explain.operators import operator
 from clinker.plan.explain.volumes import discover_all, estimate_volumes
+from clinker.plan.files.discovery import Discovery
 from clinker.plan.files.storage import check_storage, gather_facts, is_staged
 
 
@@ -48,7 +50,16 @@ def _storage_findings(plan: Plan) -> list[Diagnostic]:
         for file in files[unit.name].files
         if is_staged(plan.storage, file.path, plan.options.base_dir)
     ]
+    estimate = sum(size or 0 for size in _estimates(plan, files).values())
+    return check_storage(plan.storage, staged, gather_facts(plan.storage, staged), estimate)
+
+
+def spill_estimates(plan: Plan) -> Mapping[str, int | None]:
+    """How many bytes each node may spill, as `--explain` tells it."""
+    return _estimates(plan, discover_all(plan, datetime.now(UTC)))
+
+
+def _estimates(plan: Plan, files: Mapping[str, Discovery]) -> Mapping[str, int | None]:
     operators = {unit.name: operator(plan, unit) for unit in plan.graph}
     volumes = estimate_volumes(plan, operators, files)
-    estimate = sum(volumes[name].peak or 0 for name, each in operators.items() if each.spills)
-    return check_storage(plan.storage, staged, gather_facts(plan.storage, staged), estimate)
+    return {name: volumes[name].peak for name, each in operators.items() if each.spills}

@@ -6,7 +6,7 @@ import os
 import signal
 import sys
 import threading
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from typing import Any
 
@@ -24,6 +24,7 @@ from pyspark.util import PythonEvalType
 
 from clinker.cxl.failure import printable
 from clinker.engine.flow.frame import BatchFunction
+from clinker.engine.session import spilling
 from clinker.engine.session.conf import master
 from clinker.engine.session.endpoint import check_reachable
 from clinker.engine.session.engine import Engine
@@ -39,8 +40,15 @@ from clinker.engine.session.settings import SessionError
 class Classic(Engine):
     """Spark in a JVM that this process talks to."""
 
-    def __init__(self, *, is_ample: bool) -> None:
+    def __init__(self, spark: SparkSession, *, is_ample: bool) -> None:
+        self._spark = spark
         self._is_ample = is_ample
+
+    def label(self, frame: DataFrame, node: str) -> None:
+        spilling.label(self._spark, frame, node)
+
+    def spilled(self, computed: Sequence[DataFrame]) -> Mapping[str, int]:
+        return spilling.by_node(self._spark, computed)
 
     def keep(self, frame: DataFrame) -> DataFrame:
         """In a small heap, what is kept there would leave no room to sort and join."""
@@ -77,7 +85,9 @@ def attach(jvm: Jvm) -> Session:
         _stop(spark, jvm)
         leave_mode()
 
-    return Session(spark, facts, stop, engine=Classic(is_ample=settings.memory_limit >= AMPLE))
+    return Session(
+        spark, facts, stop, engine=Classic(spark, is_ample=settings.memory_limit >= AMPLE)
+    )
 
 
 def _spark(jvm: Jvm) -> SparkSession:

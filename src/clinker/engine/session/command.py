@@ -82,6 +82,7 @@ def run_flags(settings: SessionSettings, directory: Path) -> list[str]:
     return [
         *(["-XX:TieredStopAtLevel=1"] if settings.brief else []),  # no optimizing compiler at all
         f"-Xmx{memory_split(settings).heap // 2**20}m",
+        "-XX:NewRatio=3",  # what Spark sorts and joins with lives long
         f"-XX:MaxDirectMemorySize={_DIRECT_MEMORY}",
         f"-Djava.io.tmpdir={directory}",
         f"-XX:ErrorFile={directory}/crash.log",  # not in the working directory

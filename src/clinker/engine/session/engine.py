@@ -74,6 +74,17 @@ class Engine:
         numbers = spark.range(0, len(tasks), 1, max(1, len(tasks)))
         return self.map_in_arrow(numbers, read_all, spark_schema(schema))
 
+    def label(self, frame: DataFrame, node: str) -> None:
+        """Remember of what node the last step of a frame is the work."""
+
+    def spilled(self, computed: Sequence[DataFrame]) -> Mapping[str, int] | None:
+        """How many bytes were written to disk for want of memory while frames were computed.
+
+        By node, as far as that is known, else under an empty name; None if the engine does not
+        tell.
+        """
+        return None
+
     def map_in_arrow(
         self, frame: DataFrame, function: BatchFunction, schema: StructType
     ) -> DataFrame:

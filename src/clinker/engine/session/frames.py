@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING
 
 import pyarrow as pa
@@ -26,6 +26,8 @@ class Frames:
         self._remembers = remembers
         self._built: dict[Frame, DataFrame] = {}
         self._kept: list[DataFrame] = []
+        self.nodes: Mapping[Frame, str] = {}
+        """The nodes that frames are the work of, as far as anybody wants to know."""
 
     def built(self, frame: Frame) -> DataFrame:
         """The DataFrame that a frame describes."""
@@ -37,6 +39,8 @@ class Frames:
             if not below:
                 if step not in self._built:
                     self._built[step] = self._build(step)
+                    if step in self.nodes:
+                        self._session.engine.label(self._built[step], self.nodes[step])
                 waiting.pop()
         return self._built[frame]
 

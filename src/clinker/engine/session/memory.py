@@ -28,7 +28,7 @@ _SMALLEST_HEAP = 128 * _MIB
 AMPLE = 1024 * _MIB
 """A limit from which on memory is better kept for later than given back."""
 _GIVEN_BACK = str(_MIB // 4)
-_RESERVED_SHARE = 0.4
+_RESERVED_SHARE = 0.5
 _LARGEST_RESERVED = 300 * _MIB  # what Spark itself holds back
 _BATCH_SHARE = 32
 BATCH_SIZES = (16, 32, 64)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import signal
 import threading
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import ExitStack, suppress
 from types import FrameType, TracebackType
 from typing import TYPE_CHECKING, Any
@@ -78,6 +78,7 @@ class Session:
         self.spark = spark
         self.engine = engine or Engine()
         self._frames = Frames(self, remembers=remembers)
+        self._computed: list[DataFrame] = []
         self.facts = facts
         self.batches = BatchLimit(spark)
         self._ending = ExitStack()
@@ -105,7 +106,11 @@ class Session:
 
     def table(self, frame: Frame) -> pa.Table:
         """All rows of a frame, here."""
-        return self.data_frame(frame).toArrow()
+        return self._collected(self.data_frame(frame))
+
+    def _collected(self, frame: DataFrame) -> pa.Table:
+        self._computed.append(frame)
+        return frame.toArrow()
 
     def iterate(self, frame: Frame) -> Iterator[Row]:
         """The rows of a frame, part after part."""
@@ -119,8 +124,16 @@ class Session:
         from clinker.engine.session.frames import run_in_arrow
         from clinker.engine.session.types import spark_schema
 
-        of_parts = run_in_arrow(self.engine, self.data_frame(frame), function, spark_schema(schema))
-        return of_parts.toArrow()
+        built = self.data_frame(frame)
+        return self._collected(run_in_arrow(self.engine, built, function, spark_schema(schema)))
+
+    def label_frames(self, nodes: Mapping[Frame, str]) -> None:
+        """Have the engine know of what nodes frames are the work, which `spilled` tells."""
+        self._frames.nodes = nodes
+
+    def spilled(self) -> Mapping[str, int] | None:
+        """How many bytes the engine has written to disk for want of memory, by node."""
+        return self.engine.spilled(self._computed)
 
     def forget_frames(self) -> None:
         """Release what was remembered of frames."""
