@@ -1,6 +1,7 @@
 """Run all benchmarks and write the table of ratios to `bench/RESULTS.md`.
 
 With --formats, measure how fast the readers of formats are instead; that is `bench/FORMATS.md`.
+With --memory, how much memory runs hold that have to spill; that is a section of its own.
 """
 
 from __future__ import annotations
@@ -19,12 +20,14 @@ from importlib.metadata import version
 from pathlib import Path
 from statistics import median
 
-from bench import formats
+from bench import formats, memory
 from bench.data import ROWS, make_all
 from bench.workloads import CLEAN, DIRTY, TINY, WARM, Workload, chain
 
 RESULTS = Path(__file__).parent / "RESULTS.md"
 FORMATS = Path(__file__).parent / "FORMATS.md"
+MEMORY = "## Memory\n"
+"""Where in the results the section begins that only --memory writes."""
 WARM_UPS = 3
 """Runs before those that are measured: the JVM compiles what runs often, bit by bit."""
 SYSTEMS = ("clinker", "PySpark", "DuckDB", "Polars")
@@ -69,7 +72,15 @@ def main() -> None:
         default=formats.MEGABYTES,
         help=f"with --formats, how large the files are (default: {formats.MEGABYTES})",
     )
+    parser.add_argument("--memory", action="store_true", help="the memory of runs that spill")
     args = parser.parse_args()
+    if args.memory:
+        rows = memory.ROWS if args.rows == ROWS else args.rows
+        text = memory.report(memory.measure(rows, args.only), rows, machine())
+        print(text)
+        if not args.only:
+            write_results(text, of_memory=True)
+        return
     if args.formats:
         FORMATS.write_text(formats.report(formats.measure(args.repeat, args.megabytes), machine()))
         print(FORMATS.read_text())
@@ -89,7 +100,16 @@ def main() -> None:
     text = table(results, rejecting, planning, args.rows)
     print(text)
     if not args.only:
-        RESULTS.write_text(text)
+        write_results(text)
+
+
+def write_results(text: str, *, of_memory: bool = False) -> None:
+    """Replace one part of the results, and keep the other."""
+    times, heading, of_runs = RESULTS.read_text().partition(MEMORY)
+    if of_memory:
+        RESULTS.write_text(f"{times.rstrip()}\n\n{text}")
+    else:
+        RESULTS.write_text(f"{text}\n{heading}{of_runs}" if heading else text)
 
 
 def timed(job: Callable[[], object]) -> float:

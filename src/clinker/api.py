@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -48,13 +49,13 @@ class Plan:
         """
         from clinker.engine.run.observer import Quiet
         from clinker.engine.run.run import run, run_in
-        from clinker.engine.run.starting import check_start, planned_settings
+        from clinker.engine.run.starting import check_start, input_size, planned_settings
         from clinker.engine.session import adopt
 
         if spark is not None:
             with adopt(spark) as session:
                 return run_in(self._plan, session, Quiet())
-        own = planned_settings(self._plan)
+        own = replace(planned_settings(self._plan), input_size=input_size(self._plan))
         check_start(self._plan, own)
         return run(self._plan, own, Quiet())
 

@@ -18,7 +18,6 @@ from clinker.cli.command import DETAILED, IO, CommandError, internal_error, repo
 from clinker.cli.progress import Log, watching
 from clinker.cli.session_settings import session_settings
 from clinker.cli.signals import Interruption, broken_connections_told
-from clinker.config.nodes import SourceNode
 from clinker.cxl.syntax.ast import TraceLevel
 from clinker.diagnostics import Diagnostic, errors, in_reading_order
 from clinker.diagnostics.render import print_diagnostics
@@ -27,15 +26,13 @@ from clinker.engine.report.as_metrics import metrics, spool_directory, write_met
 from clinker.engine.report.as_text import preview_content, preview_summary, summary
 from clinker.engine.report.facts import Exit, RunError, RunReport, failed_report, identify
 from clinker.engine.run.failures import memory_warning
-from clinker.engine.run.starting import check_start
+from clinker.engine.run.starting import check_start, input_size
 from clinker.engine.session import start_jvm
 from clinker.engine.session.secrets import hide_secrets
 from clinker.engine.session.settings import SessionError
 from clinker.plan.compile import Plan
-from clinker.plan.files.discovery import check_inputs, discover
+from clinker.plan.files.discovery import check_inputs
 
-_LITTLE_INPUT = 32 * 2**20
-"""Up to so many bytes a run ends before Java's optimizing compiler has paid off."""
 _NO_WORKERS = 2 * 2**20
 """Up to so many bytes are read without Python workers, with any memory limit."""
 
@@ -110,13 +107,13 @@ class Execution:
     def _run(self, log: Log) -> RunReport:
         if self._missing:
             raise RunError(self._missing[0].message, Exit.IO, self._missing)
-        input_size = _input_size(self._plan)
+        size = input_size(self._plan)
         warnings = check_start(self._plan, self._settings)
         self._tell(warnings)
         self._findings += warnings
-        if warning := memory_warning(self._settings, is_little=input_size <= _NO_WORKERS):
+        if warning := memory_warning(self._settings, is_little=size <= _NO_WORKERS):
             log.warned(warning)
-        settings = replace(self._settings, brief=input_size <= _LITTLE_INPUT)
+        settings = replace(self._settings, input_size=size)
         # Java starts while Python loads what it needs to use it.
         jvm = start_jvm(settings)
         from clinker.engine.run.run import run
@@ -174,14 +171,6 @@ class Execution:
                 print(f"  {note}", file=sys.stderr)
             if error.help:
                 print(f"  help: {error.help}", file=sys.stderr)
-
-
-def _input_size(plan: Plan) -> int:
-    """How many bytes there are to read."""
-    now = datetime.now(UTC)
-    sources = plan.graph.of(SourceNode)
-    discoveries = (discover(source.config, plan.options, now) for _, source in sources)
-    return sum(file.size for discovery in discoveries for file in discovery.files)
 
 
 def _print_preview(report: RunReport) -> None:

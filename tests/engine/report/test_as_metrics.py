@@ -18,6 +18,7 @@ from clinker.engine.report.facts import (
     OutputReport,
     RunReport,
     SourceReport,
+    SpilledNode,
 )
 from clinker.plan.compile import Plan, compile_pipeline
 from clinker.plan.options import Options
@@ -67,6 +68,7 @@ def report(folder: Path) -> RunReport:
         ),
         dead_letter_files=(DeadLetterFile(path=folder / "errors.csv", entries=50),),
         peak_rss_bytes=134_217_728,
+        spilled=(SpilledNode(node="by_region", bytes=1_048_576, estimate=None),),
     )
 
 
@@ -97,6 +99,7 @@ def test_the_metrics_of_a_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -
         ("records_written", 49_950),
         ("per_source_record_counts", {"customers": 50_000}),
         ("per_source_dlq_counts", {"customers": 50}),
+        ("spilled", [{"node": "by_region", "bytes": 1_048_576, "estimate_bytes": None}]),
     ]
 
 

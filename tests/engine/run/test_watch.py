@@ -139,7 +139,7 @@ def test_what_ended_a_run_is_told_in_place_of_what_it_died_of(tmp_path: Path) ->
 
 
 def test_only_an_engine_on_this_machine_has_a_limit_that_can_be_seen(tmp_path: Path) -> None:
-    assert run_limits(plan(tmp_path), is_local=True) == Limits(512 * 2**20, None)
+    assert run_limits(plan(tmp_path), is_local=True) == Limits(int(512 * 2**20 * 1.1), None)
     assert run_limits(plan(tmp_path), is_local=False) == Limits(None, None)
 
 

@@ -13,16 +13,17 @@ from types import TracebackType
 from clinker.diagnostics import Diagnostic, Label
 from clinker.engine.report.facts import Exit, RunError
 from clinker.engine.run.at_work import AtWork
+from clinker.engine.session.memory import LEAST_FOR_MUCH
 from clinker.engine.session.session import Session
 from clinker.engine.session.usage import Usage, usage
 from clinker.frozen import frozen
 from clinker.plan.compile import Plan
-from clinker.plan.explain.as_text import size
 
 _SECONDS = 0.25
 _SHARE_OF_TIME = 0.02
 """How much of its time a run may be looked at: large heaps take long to look through."""
 _TOLERANCE = 1.1
+"""How far above its memory limit a run may be for a moment."""
 _LOOKS = 3
 """So often in a row a run has to be above its memory limit before it is ended."""
 _BLOCK = 512
@@ -30,15 +31,19 @@ _BLOCK = 512
 
 @frozen
 class Limits:
-    """What a run may take; None where it is not limited."""
+    """How many bytes a run may take; None where it is not limited."""
 
     memory: int | None = None
     disk: int | None = None
 
 
 def run_limits(plan: Plan, *, is_local: bool) -> Limits:
-    """The limits of a run, whose memory is only known here if its engine is here as well."""
-    return Limits(plan.memory_limit if is_local else None, plan.storage.spill.disk_cap_bytes)
+    """The limits of a run, whose memory is only known here if its engine is here as well.
+
+    What the engine takes whatever it does is no reason to end it: of that a warning has told.
+    """
+    memory = int(max(plan.memory_limit, LEAST_FOR_MUCH) * _TOLERANCE)
+    return Limits(memory if is_local else None, plan.storage.spill.disk_cap_bytes)
 
 
 class Watch:
@@ -146,12 +151,12 @@ class Watch:
         return RunError(message, Exit.IO, [diagnostic])
 
     def _memory_problem(self, now: Usage) -> RunError | None:
-        limit = self._limits.memory
-        self._above = self._above + 1 if limit and now.held > limit * _TOLERANCE else 0
-        if limit is None or self._above < _LOOKS:
+        most = self._limits.memory
+        self._above = self._above + 1 if most is not None and now.held > most else 0
+        if self._above < _LOOKS:
             return None
-        held = f"all its processes together held {size(now.held)}"
-        return self.at_work.memory_exceeded(limit, held)
+        held = f"all processes of the run together held {now.held // 2**20}M"
+        return self.at_work.memory_exceeded(self._plan.memory_limit, held)
 
 
 def _size(place: Path) -> int:

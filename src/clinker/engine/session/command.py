@@ -79,8 +79,9 @@ def fixed_flags(java: Java) -> list[str]:
 
 def run_flags(settings: SessionSettings, directory: Path) -> list[str]:
     """The flags that differ between runs."""
+    optimizing = [] if not settings.is_brief else ["-XX:TieredStopAtLevel=1"]  # only the other one
     return [
-        *(["-XX:TieredStopAtLevel=1"] if settings.brief else []),  # no optimizing compiler at all
+        *optimizing,
         f"-Xmx{memory_split(settings).heap // 2**20}m",
         "-XX:NewRatio=3",  # what Spark sorts and joins with lives long
         f"-XX:MaxDirectMemorySize={_DIRECT_MEMORY}",

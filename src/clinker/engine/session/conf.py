@@ -6,7 +6,7 @@ import os
 from pathlib import Path
 
 from clinker.engine.session.batches import MAX_BYTES, MAX_RECORDS
-from clinker.engine.session.memory import MemorySplit, batch_size, split_memory
+from clinker.engine.session.memory import AMPLE, MemorySplit, batch_size, split_memory
 from clinker.engine.session.settings import SessionError, SessionSettings
 from clinker.engine.session.workspace import SPILL
 
@@ -18,6 +18,7 @@ REQUIRED = {
     "spark.sql.caseSensitive": "true",
 }
 """Without these a pipeline would give other results."""
+_MOST_PARTITIONS = 2000
 DAEMON = "clinker.engine.session.daemon"
 UNSUBSTITUTED = {"spark.sql.variable.substitute": "false"}
 """With it Spark would put environment variables, passwords included, in the place of names such as
@@ -62,6 +63,8 @@ def session_conf(settings: SessionSettings, directory: Path) -> dict[str, str]:
         "spark.testing.reservedMemory": str(memory.reserved),
         **_runtime_defaults(settings),
     }
+    if settings.memory_limit < AMPLE:
+        conf |= _sparing(memory)
     if settings.is_local:
         conf |= {
             "spark.driver.host": "localhost",
@@ -71,7 +74,7 @@ def session_conf(settings: SessionSettings, directory: Path) -> dict[str, str]:
             "spark.network.crypto.enabled": "true",
             "spark.network.crypto.saslFallback": "false",
             "spark.python.daemon.module": DAEMON,
-            "spark.sql.shuffle.partitions": str(max(2 * cores(settings), 4)),
+            "spark.sql.shuffle.partitions": str(_shuffle_partitions(settings, memory)),
         }
     else:
         conf |= {
@@ -88,6 +91,20 @@ def master(settings: SessionSettings) -> str:
 def memory_split(settings: SessionSettings) -> MemorySplit:
     """What of the memory limit is for what; on a cluster each task has its machine's."""
     return split_memory(settings.memory_limit, cores(settings) if settings.is_local else 1)
+
+
+def _shuffle_partitions(settings: SessionSettings, memory: MemorySplit) -> int:
+    """So many that all cores have work, and that each is spilled in a few pieces only."""
+    by_size = -(-(settings.input_size or 0) // memory.of_partition)
+    return max(2 * cores(settings), 4, min(by_size, _MOST_PARTITIONS))
+
+
+def _sparing(memory: MemorySplit) -> dict[str, str]:
+    """What a small heap has no room for: large partitions, and spilled data read ahead of time."""
+    return {
+        "spark.sql.adaptive.advisoryPartitionSizeInBytes": str(memory.of_partition // 2),
+        "spark.unsafe.sorter.spill.read.ahead.enabled": "false",
+    }
 
 
 def cores(settings: SessionSettings) -> int:

@@ -45,6 +45,11 @@ class MemorySplit:
     reserved: int
     """The part of the heap that Spark leaves to objects it does not count."""
 
+    @property
+    def of_partition(self) -> int:
+        """How many bytes of input are to be sorted or joined at a time."""
+        return self.heap // 4 // self.tasks
+
 
 def split_memory(limit: int, cores: int) -> MemorySplit:
     tasks = tasks_at_once(limit, cores)

@@ -15,6 +15,10 @@ _HERE = r"local(\[(\d+|\*)(, *\d+)?\])?"
 """Masters that need no other process; `local-cluster[…]` is a cluster on this machine."""
 
 
+_LITTLE_INPUT = 32 * 2**20
+"""Up to so many bytes a run ends before Java's optimizing compiler has paid off."""
+
+
 class SessionError(Exception):
     """The engine cannot be started or used; the message is for the user."""
 
@@ -37,10 +41,15 @@ class SessionSettings:
     """Whether what Spark spills and shuffles is compressed."""
     spark_conf: Mapping[str, str] = field(default_factory=dict)
     """The user's own Spark settings; they win over ours."""
-    brief: bool = False
-    """Whether little is to be read, so that starting takes longer than computing."""
+    input_size: int | None = None
+    """How many bytes are to be read, if that is known."""
     debug: bool = False
     """Whether Spark's log goes to standard error."""
+
+    @property
+    def is_brief(self) -> bool:
+        """Whether so little is to be read that starting takes longer than computing."""
+        return self.input_size is not None and self.input_size <= _LITTLE_INPUT
 
     @property
     def is_local(self) -> bool:
