@@ -22,12 +22,13 @@ from faults.verdict import Verdict
 PAGE = Path(__file__).parent.parent / "docs" / "reliability.md"
 BEGIN, END = "<!-- faults: begin -->", "<!-- faults: end -->"
 WEIGHTS = {
-    "a commit is killed": 40,
+    "a commit is killed": 37,
     "a recovery is killed": 16,
     "the command is killed": 14,
     "the input changes": 10,
     "the command gets signals": 8,
     "the command is killed, with a Spark of its own": 4,
+    "the command is killed while it spills": 3,
     "Java is killed": 3,
     "a Python worker is killed": 3,
     "the disk is full": 2,

@@ -85,6 +85,7 @@ class Site:
         *options: str,
         records: bytes | None = None,
         temporary: Path | None = None,
+        pipeline: str = PIPELINE,
     ) -> None:
         self.place = place
         self.place.mkdir(parents=True)
@@ -92,7 +93,8 @@ class Site:
         self.temporary.mkdir()
         self._options = options
         self._name = uuid.uuid4().hex
-        (place / "p.yaml").write_text(PIPELINE + ENDING)
+        (place / "p.yaml").write_text(pipeline + ENDING)
+        (place / "clinker.toml").write_text(f'[storage.spill]\ndir = "{self.temporary}"\n')
         self.input = place / "in.csv"
         self.input.write_bytes(rows(ROWS) if records is None else records)
         for name, content in BEFORE.items():
@@ -129,6 +131,10 @@ class Site:
             (self.place / "out").glob(".clinker-*.journal")
         )
 
+    def spilled(self, name: str) -> bool:
+        """Whether there is something in the directory of a run."""
+        return any(self.temporary.glob(f"clinker-run-*/{name}"))
+
     def processes(self) -> dict[int, str]:
         """All that belongs to runs of this site, with their command lines."""
         mark = f"{_MARK}={self._name}".encode()
@@ -152,7 +158,9 @@ class Site:
             time.sleep(0.1)
         if self.processes():
             return Verdict.LEFTOVERS
-        for left in self.temporary.iterdir():  # as if a minute had passed
+        if self.spilled("lock"):
+            return Verdict.LEFTOVERS
+        for left in self.temporary.iterdir():  # killed before it was locked; a minute later
             os.utime(left, (0, 0))
         remove_abandoned(self.temporary)
         return judged(self.files(), BEFORE, *after)
@@ -250,6 +258,20 @@ class Runs:
         if site.start(*self._remote).wait() != 2:  # the next run does its work
             return Verdict.WRONG_CODE
         return site.judged(new)
+
+    def spilling_killed(self, place: Path, random: Random) -> Verdict:
+        """The command is killed while its Spark has something on the disk."""
+        pipeline = PIPELINE.replace("path: out/0.csv", "path: out/0.csv, sort_order: [name]")
+        site = Site(place, *self._remote, records=rows(MANY_ROWS), pipeline=pipeline)
+        process = site.start("--memory-limit", "512M")
+        while process.poll() is None and not site.spilled("spill/blockmgr-*/*/*"):
+            time.sleep(0.02)
+        _wait(process, random.uniform(0, 2))
+        process.kill()
+        process.wait()
+        if site.next_run() != 4:
+            return Verdict.WRONG_CODE
+        return site.judged()
 
     def jvm_killed(self, place: Path, random: Random) -> Verdict:
         """Java is killed under the command."""
@@ -357,6 +379,7 @@ def rounds(runs: Runs) -> Mapping[str, Round]:
         "the input changes": runs.changed,
         "the command gets signals": runs.signalled,
         "the command is killed, with a Spark of its own": runs.killed_cold,
+        "the command is killed while it spills": runs.spilling_killed,
         "Java is killed": runs.jvm_killed,
         "a Python worker is killed": runs.worker_killed,
         "the disk is full": runs.disk_full,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from clinker.engine.report.as_text import preview_content, preview_summary, summary
-from clinker.engine.report.facts import DeadLetterFile
+from clinker.engine.report.facts import DeadLetterFile, SpilledNode
 from tests.engine.report.reports import output, report
 
 HERE = Path.cwd()
@@ -65,3 +65,17 @@ def test_a_preview_of_one_output_is_its_bytes() -> None:
 def test_previews_of_several_outputs_stand_below_their_names() -> None:
     outputs = (output("a", "a.csv", preview=b"x\n1\n"), output("b", "b.csv", preview=b"x\n2\n"))
     assert preview_content(report(outputs=outputs)) == (b"==> a <==\nx\n1\n\n==> b <==\nx\n2\n")
+
+
+def test_what_was_spilled_is_told_last() -> None:
+    nodes = (
+        SpilledNode(node="by_key", bytes=1048576, estimate=2097152),
+        SpilledNode(node=None, bytes=4, estimate=None),
+    )
+    assert summary(report(spilled=nodes)).splitlines()[-4:] == [
+        "=== Spill Volume (actual, per stage) ===",
+        "  by_key           → 1048576 bytes  (estimated 2097152 bytes)",
+        "  (between nodes)  → 4 bytes",
+        "  Total: 1048580 bytes (compare against the --explain estimate)",
+    ]
+    assert summary(report(spilled=())) == summary(report(spilled=None)) == summary(report())
