@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import subprocess
 import sys
 import time
@@ -194,3 +195,23 @@ def test_a_disk_that_is_full(base: Path, tmp_path: Path) -> None:
         assert "error[E321]: no space left on" in ran.stderr
         assert not (base / "ordered.csv").exists()
         assert list(small.iterdir()) == []
+
+
+def test_a_directory_for_spilled_data_that_goes_away(base: Path) -> None:
+    spill = base / "spill"
+    spill.mkdir()
+    (base / "clinker.toml").write_text('[storage.spill]\ndir = "spill"\n')
+    program = str(Path(sys.executable).with_name("clinker"))
+    command = [program, "run", str(base / "p.yaml"), "--quiet"]
+    with subprocess.Popen(command, stderr=subprocess.PIPE, text=True) as process:
+        while not (found := list(spill.glob("clinker-run-*/spill/blockmgr-*/*/*"))):
+            assert process.poll() is None
+            time.sleep(0.01)
+        shutil.rmtree(found[0].parents[2])
+        _, said = process.communicate()
+    assert process.returncode == 4
+    assert "error: the directory for spilled data became unavailable: " in said
+    assert said.count("does not exist") == 1
+    assert "Traceback" not in said and "\tat " not in said
+    assert not (base / "ordered.csv").exists()
+    assert list(spill.iterdir()) == []

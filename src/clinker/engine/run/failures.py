@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from contextlib import contextmanager
+from pathlib import Path
 
 from clinker.cxl.failure import printable
 from clinker.diagnostics import Diagnostic
@@ -16,6 +17,7 @@ from clinker.engine.session.memory import LEAST_FOR_LITTLE, LEAST_FOR_MUCH, SMAL
 from clinker.engine.session.secrets import hide_secrets
 from clinker.engine.session.settings import SessionSettings
 from clinker.plan.explain.as_text import size
+from clinker.plan.files.storage import why_unusable
 
 _OUT_OF_MEMORY = re.compile(
     r"OutOfMemory|Java heap space|GC overhead limit|UNABLE_TO_ACQUIRE_MEMORY"
@@ -93,12 +95,23 @@ def failure(
             Exit.IO,
             "make room, or set storage.spill.dir in clinker.toml to another disk",
         )
+    if jvm and (reason := why_unusable(jvm.directory.spill)):
+        return _lost_directory(jvm.directory.spill, reason)
     is_gone = isinstance(problem, ConnectionError) or _GONE.search(text) is not None
     return (
         _memory_failure(text, is_gone, settings, jvm, at_work)
         or _lost_process(text, is_gone, jvm)
         or _other_failure(text, problem)
     )
+
+
+def _lost_directory(directory: Path, reason: str) -> RunError:
+    message = f"the directory for spilled data became unavailable: {directory} {reason}"
+    help = (
+        "it may have been unmounted, remounted read-only or removed by a cleaner, "
+        "or its permissions were taken away"
+    )
+    return RunError(message, Exit.IO, help=help)
 
 
 def _memory_failure(

@@ -6,7 +6,9 @@ frames, types           descriptions of tables built as DataFrames
 opening                 how a run comes to its session
 classic, jvm, java, …   a JVM of our own; remote: a Spark Connect server
 settings, conf, memory  what users may choose, and what follows from it
-usage                   how much memory all processes hold
+usage, spilling         how much memory all processes hold; what Spark wrote to disk instead
+workspace               the directory of a run
+daemon                  what Python workers are forked from
 """
 
 from clinker.engine.session.jvm import Jvm

@@ -36,6 +36,10 @@ def _runtime_defaults(settings: SessionSettings) -> dict[str, str]:
         MAX_RECORDS: str(settings.batch_size),
         MAX_BYTES: f"{batch_size(settings.memory_limit)}m",
         _LARGEST_LOCAL: "1m",
+        # What workers read, Spark takes for next to nothing until it has seen it, and would send
+        # gigabytes through the heap to every task. What is known to be small is marked.
+        "spark.sql.autoBroadcastJoinThreshold": "-1",
+        "spark.sql.adaptive.autoBroadcastJoinThreshold": "10m",
     }
 
 
