@@ -58,9 +58,10 @@ def test_a_run_tells_what_its_nodes_spilled(tmp_path: Path) -> None:
             file.write(f"{number},{noise},{noise * noise:040}{noise**3:040}\n")
     command = [str(Path(sys.executable).with_name("clinker")), "run", str(tmp_path / "p.yaml")]
     # So little of the heap to work with that it does not suffice.
-    tight = ["--spark-conf", "spark.memory.fraction=0.1"]
+    tight = ["spark.memory.fraction=0.1", "spark.sql.shuffle.partitions=1"]
+    chosen = [word for setting in tight for word in ("--spark-conf", setting)]
     ran = subprocess.run(
-        [*command, *tight], capture_output=True, text=True, env={**os.environ, "COLUMNS": "200"}
+        [*command, *chosen], capture_output=True, text=True, env={**os.environ, "COLUMNS": "200"}
     )
     assert ran.returncode == 0, ran.stderr
     _, heading, told = ran.stdout.partition("=== Spill Volume (actual, per stage) ===\n")

@@ -7,6 +7,7 @@ left.
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
@@ -24,6 +25,9 @@ _HIDDEN_PLANS = {
     "ResultQueryStage": "plan",
 }
 """Operators that stand for others, and what these are called."""
+_AGGREGATE = "Aggregate"
+_OWN_WORK = ("SortMergeJoin", "ShuffledHashJoin", "Window")
+"""How operators begin that a node asks for, and that may themselves ask for others to sort."""
 _CACHED = "InMemoryTableScan"
 
 
@@ -40,8 +44,9 @@ def by_node(spark: SparkSession, computed: Sequence[DataFrame]) -> Mapping[str, 
     given_up: Counter[str] = Counter()
     seen: set[int] = set()
     for frame in computed:
-        plan = frame._jdf.queryExecution().executedPlan()
-        for node, size in _given_up(plan, _tag(spark), "", seen):
+        execution: Any = frame._jdf.queryExecution()
+        plan = _Plan(_definers(execution.analyzed(), _tag(spark)), _tag(spark), seen)
+        for node, size in plan.given_up(execution.executedPlan()):
             given_up[node] += size
     return share_out(total, given_up)
 
@@ -70,30 +75,80 @@ def _bytes_on_disk(spark: SparkSession) -> int:
     gateway: Any = spark.sparkContext._gateway
     quantiles = gateway.new_array(gateway.jvm.double, 0)
     stages = context.statusStore().stageList(None, False, False, quantiles, None)
-    return sum(stages.apply(at).diskBytesSpilled() for at in range(stages.size()))
+    return sum(stage.diskBytesSpilled() for stage in _items(stages))
 
 
-def _given_up(plan: Any, tag: Any, node: str, seen: set[int]) -> Iterator[tuple[str, int]]:
-    """The bytes that operators have written to disk; those without a label belong to the one that
-    they work for."""
-    link = plan.logicalLink()
-    if link.isDefined():
-        found = link.get().getTagValue(tag)
-        node = found.get() if found.isDefined() else node
-    metric = plan.metrics().get(_METRIC)
-    if metric.isDefined():
-        number = metric.get().id()
-        if number not in seen:  # what is computed once has several readers
-            seen.add(number)
+def _definers(plan: Any, tag: Any, node: str = "") -> dict[int, str]:
+    """The nodes that columns of a description came into being in, by the numbers of columns.
+
+    The optimizer loses most labels, and keeps the columns.
+    """
+    found = plan.getTagValue(tag)
+    node = found.get() if found.isDefined() else node
+    definers: dict[int, str] = {}
+    for child in _items(plan.children()):
+        definers |= _definers(child, tag, node)
+    for number in _columns(plan):
+        definers.setdefault(number, node)
+    return definers
+
+
+def _columns(plan: Any) -> list[int]:
+    return [column.exprId().id() for column in _items(plan.output())]
+
+
+def _items(sequence: Any) -> list[Any]:
+    return [sequence.apply(at) for at in range(sequence.size())]
+
+
+class _Plan:
+    """What was carried out of a description."""
+
+    def __init__(self, definers: Mapping[int, str], tag: Any, seen: set[int]) -> None:
+        self._definers = definers
+        self._numbers = sorted(definers)
+        self._tag = tag
+        self._seen = seen
+        """The metrics that have been counted: what is computed once has several readers."""
+
+    def given_up(self, plan: Any, node: str = "") -> Iterator[tuple[str, int]]:
+        """The bytes that operators have written to disk.
+
+        Those of which it is not known whose work they are belong to the one that they work for.
+        """
+        node = self._node(plan) or node
+        metric = plan.metrics().get(_METRIC)
+        if metric.isDefined() and metric.get().id() not in self._seen:
+            self._seen.add(metric.get().id())
             if size := metric.get().value():
                 yield node, size
+        for child in _below(plan):
+            yield from self.given_up(child, node)
+
+    def _node(self, plan: Any) -> str | None:
+        link = plan.logicalLink()
+        if not link.isDefined():
+            return None
+        label = link.get().getTagValue(self._tag)
+        if label.isDefined():
+            return str(label.get())
+        name = plan.nodeName()
+        if name.endswith(_AGGREGATE):
+            functions = [each.resultId().id() for each in _items(plan.aggregateExpressions())]
+            return self._definer(functions or _columns(link.get()))
+        return self._definer(_columns(link.get())) if name.startswith(_OWN_WORK) else None
+
+    def _definer(self, numbers: Sequence[int]) -> str | None:
+        """The node in which the last of these came into being: numbers grow from node to node."""
+        before = bisect_right(self._numbers, max(numbers, default=-1))
+        return (self._definers[self._numbers[before - 1]] or None) if before else None
+
+
+def _below(plan: Any) -> list[Any]:
+    """What an operator is fed by, or stands for."""
     name = plan.nodeName()
     if name in _HIDDEN_PLANS:
-        below = [getattr(plan, _HIDDEN_PLANS[name])()]
-    elif name.startswith(_CACHED):
-        below = [plan.relation().cachedPlan()]
-    else:
-        children = plan.children()
-        below = [children.apply(at) for at in range(children.size())]
-    for child in below:
-        yield from _given_up(child, tag, node, seen)
+        return [getattr(plan, _HIDDEN_PLANS[name])()]
+    if name.startswith(_CACHED):
+        return [plan.relation().cachedPlan()]
+    return _items(plan.children())
