@@ -30,6 +30,7 @@ MEMORY = "## Memory\n"
 """Where in the results the section begins that only --memory writes."""
 WARM_UPS = 3
 """Runs before those that are measured: the JVM compiles what runs often, bit by bit."""
+LIBRARIES = ("pyspark", "duckdb", "polars")
 SYSTEMS = ("clinker", "PySpark", "DuckDB", "Polars")
 CHAINS = (20, 200)
 """How many transforms a short and a long chain have."""
@@ -76,7 +77,7 @@ def main() -> None:
     args = parser.parse_args()
     if args.memory:
         rows = memory.ROWS if args.rows == ROWS else args.rows
-        text = memory.report(memory.measure(rows, args.only), rows, machine())
+        text = memory.report(memory.measure(rows, args.only), rows, machine("pyspark"))
         print(text)
         if not args.only:
             write_results(text, of_memory=True)
@@ -274,10 +275,10 @@ def table(results: Mapping[str, Times], rejecting: Times, planning: Times, rows:
     return "\n".join([*lines, ""])
 
 
-def machine() -> str:
+def machine(*libraries: str) -> str:
     with Path("/proc/meminfo").open() as facts:
         memory = int(facts.readline().split()[1]) // 2**20
-    versions = ", ".join(f"{name} {version(name)}" for name in ("pyspark", "duckdb", "polars"))
+    versions = ", ".join(f"{name} {version(name)}" for name in libraries or LIBRARIES)
     return (
         f"{os.cpu_count()} cores ({platform.machine()}), {memory} GiB, "
         f"Python {platform.python_version()}, {versions}"

@@ -344,7 +344,7 @@ def _is_java(command: str) -> bool:
 
 
 def _is_worker(command: str) -> bool:
-    return "pyspark" in command and "daemon" in command
+    return "clinker.engine.session.daemon" in command
 
 
 def _append(path: Path) -> None:

@@ -8,7 +8,7 @@ import sys
 PROGRAM = """
 import sys
 import pyarrow
-from clinker.imports import leave_out_pandas
+from clinker.imports import admit_pandas, leave_out_pandas
 
 leave_out_pandas()
 assert pyarrow.array([1, None]).null_count == 1
@@ -17,6 +17,8 @@ try:
 except ImportError as problem:
     print(problem)
 print("pandas" in sys.modules)
+admit_pandas()
+import pandas
 """
 
 

@@ -18,9 +18,18 @@ class _Pandas(MetaPathFinder):
         return None
 
 
+_PANDAS = _Pandas()
+
+
 def leave_out_pandas() -> None:
     """Keep libraries from importing pandas, which they do wherever it is installed.
 
     It would take half a second and 50 MB. Only for processes in which no code of users runs.
     """
-    sys.meta_path.insert(0, _Pandas())
+    sys.meta_path.insert(0, _PANDAS)
+
+
+def admit_pandas() -> None:
+    """Let libraries import it after all: Spark Connect insists on it."""
+    if _PANDAS in sys.meta_path:
+        sys.meta_path.remove(_PANDAS)

@@ -30,6 +30,7 @@ from clinker.engine.run.starting import check_start, input_size
 from clinker.engine.session import start_jvm
 from clinker.engine.session.secrets import hide_secrets
 from clinker.engine.session.settings import SessionError
+from clinker.imports import admit_pandas
 from clinker.plan.compile import Plan
 from clinker.plan.files.discovery import check_inputs
 
@@ -60,6 +61,8 @@ class Execution:
 
     def run(self) -> int:
         """Run the pipeline, tell what became of it and return the exit code."""
+        if self._settings.remote:
+            admit_pandas()
         if not self._debugs:
             _silence_libraries()
         self._tell(self._findings)

@@ -34,11 +34,12 @@ def children(process):
             yield child, Path(f"/proc/{child}/cmdline").read_bytes().decode().split("\\0")
             yield from children(child)
 
-def forks(command):
-    return [child for child, words in children(jvm.process_id) if command in words]
+def forks(*commands):
+    found = children(jvm.process_id)
+    return [child for child, words in found if any(command in words for command in commands)]
 
 def kill():
-    while len(workers := forks("pyspark.daemon")) < 2:  # the second one computes
+    while len(workers := forks("clinker.engine.session.daemon", "pyspark.daemon")) < 2:  # the second one computes
         time.sleep(0.05)
     executors = forks("org.apache.spark.executor.CoarseGrainedExecutorBackend")
     found = {"java": [jvm.process_id], "worker": workers[1:], "executor": executors}
@@ -60,6 +61,7 @@ except RunError as error:
 
 
 def said(victim: str, directory: Path, master: str = "", **variables: str) -> str:
+    directory.mkdir(exist_ok=True)
     done = subprocess.run(
         [sys.executable, "-c", KILLING, victim, str(directory), master],
         capture_output=True,

@@ -212,11 +212,14 @@ class TestControlCharacters:
 
     def test_in_the_directory_for_temporary_files(self, tmp_path: Path) -> None:
         place = tmp_path / "a\n-XX:OnError=touch b"
+        place.mkdir()
         with pytest.raises(SessionError, match=r"java\.io\.tmpdir holds"):
             Jvm(SessionSettings(local_dir=place))
         assert list(place.iterdir()) == []
 
     def test_a_comma_there(self, tmp_path: Path) -> None:
+        place = tmp_path / "a,b"
+        place.mkdir()
         with pytest.raises(SessionError, match="Spark takes the comma in"):
-            Jvm(SessionSettings(local_dir=tmp_path / "a,b"))
-        assert list((tmp_path / "a,b").iterdir()) == []
+            Jvm(SessionSettings(local_dir=place))
+        assert list(place.iterdir()) == []

@@ -156,7 +156,7 @@ except SessionError as problem:
 def test_an_early_jvm_with_other_settings_is_not_used(tmp_path: Path) -> None:
     program = """
 early = start_jvm(settings)
-wanted = SessionSettings(threads=2, local_dir=settings.local_dir)
+wanted = SessionSettings(threads=2, memory_limit=2**30, local_dir=settings.local_dir)
 with open_session(wanted, early) as session:
     print(session.facts.master, early.directory.path.exists())
 """
@@ -180,7 +180,7 @@ def test_an_unreadable_cache_does_not_matter(
         pytest.skip("this Java has no ahead-of-time cache")
     file.parent.mkdir(parents=True)
     file.write_bytes(b"not a cache")
-    jvm = Jvm(SessionSettings(local_dir=tmp_path / "runs"))
+    jvm = Jvm(SessionSettings(local_dir=tmp_path))
     port, secret = jvm.address()
     assert port and secret
     jvm.kill()

@@ -116,7 +116,7 @@ class TestConf:
 
     def test_cluster_memory(self, tmp_path: Path) -> None:
         settings = SessionSettings(master="spark://x", memory_limit=1000 * MIB)
-        assert session_conf(settings, tmp_path)["spark.executor.memory"] == "600m"
+        assert session_conf(settings, tmp_path)["spark.executor.memory"] == "500m"
 
 
 class TestRunDirectory:

@@ -23,7 +23,7 @@ _WORKERS_TOGETHER = 50 * _MIB
 _WORKERS_OF_TASK = 90 * _MIB
 """One that reads and one that writes, if both are at work at the same time."""
 _HEAP_OF_TASK = 96 * _MIB
-_HEAP_SHARE = 0.6
+_HEAP_SHARE = 0.5
 _SMALLEST_HEAP = 128 * _MIB
 AMPLE = 1024 * _MIB
 """A limit from which on memory is better kept for later than given back."""
