@@ -39,7 +39,8 @@ def forks(*commands):
     return [child for child, words in found if any(command in words for command in commands)]
 
 def kill():
-    while len(workers := forks("clinker.engine.session.daemon", "pyspark.daemon")) < 2:  # the second one computes
+    daemons = ("clinker.engine.session.daemon", "pyspark.daemon")
+    while len(workers := forks(*daemons)) < 2:  # the second one computes
         time.sleep(0.05)
     executors = forks("org.apache.spark.executor.CoarseGrainedExecutorBackend")
     found = {"java": [jvm.process_id], "worker": workers[1:], "executor": executors}
