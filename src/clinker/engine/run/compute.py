@@ -106,12 +106,13 @@ def compute(prepared: Prepared, session: Session, demands: Set[Demand], rounds: 
         rejects = system.finals.prepare(session, flows)
         for output in flows.outputs():
             prepared.observer.step_started(output.planned.name, prepared.total)
-            output, found = _collect(prepared, session, output, cleaning)
+            output, found = _collect(prepared, session, output, rounds, cleaning)
             collected.append((output, found))
             rejects += found.rejects
             prepared.observer.advanced(found.records)
         check_sizes(prepared, session, building, rounds)
         settled = settle_rejects(prepared, session, building, rounds, rejects)
+        _check_written(collected)
         rejected = explain_rejects(prepared, session, building, settled)
         # Only what is settled is worth the copying.
         outputs = tuple(_put_together(prepared, *each) for each in collected)
@@ -121,21 +122,33 @@ def compute(prepared: Prepared, session: Session, demands: Set[Demand], rounds: 
 
 
 def _collect(
-    prepared: Prepared, session: Session, output: Written, cleaning: ExitStack
+    prepared: Prepared, session: Session, output: Written, rounds: Rounds, cleaning: ExitStack
 ) -> tuple[Written, Collected]:
     """The records of an output as pieces of its files, and the output that knows their columns."""
     table = session.table(output.frame) if _fits_here(prepared, output) else None
     output = with_record_keys(session, output, table)
-    with _unwritable(output.planned):
-        if table is not None:
-            return output, collect_here(table, output.spec, per_file=output.per_file)
-        # The workers write beside the output, on the volume it goes to.
-        target = prepared.destinations.target(output.planned)
-        directory = prepared.publication.parts_directory(target)
-        cleaning.callback(shutil.rmtree, directory, ignore_errors=True)
-        return output, collect_in_parts(
-            session, output.frame, output.spec, directory, per_file=output.per_file
-        )
+    if table is not None:
+        return output, collect_here(table, output.spec, per_file=output.per_file)
+    # The workers write beside the output, on the volume it goes to.
+    target = prepared.destinations.target(output.planned)
+    directory = prepared.publication.parts_directory(target)
+    cleaning.callback(shutil.rmtree, directory, ignore_errors=True)
+    return output, collect_in_parts(
+        session,
+        output.frame,
+        output.spec,
+        directory,
+        per_file=output.per_file,
+        decisive=rounds.decisive,
+    )
+
+
+def _check_written(collected: Sequence[tuple[Written, Collected]]) -> None:
+    """End the run if there are records that cannot be written, now that they are to stay."""
+    for output, found in collected:
+        if found.unwritable:
+            with _unwritable(output.planned):
+                raise found.unwritable
 
 
 def _fits_here(prepared: Prepared, output: Written) -> bool:
