@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
 from operator import attrgetter
-from typing import Any, NamedTuple, TypeAlias
+from typing import TypeAlias
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -24,6 +24,7 @@ from clinker.engine.rejects.sites import Demand, RunAgain, Site, Sites, Unsettle
 from clinker.engine.report.facts import Retracted
 from clinker.engine.settling.fallen import Cause, Fallen, Group, Key, Oversized, Record
 from clinker.engine.settling.keys import read_key, read_lineage
+from clinker.engine.settling.rejecting import Failure, RoundRejects
 from clinker.engine.settling.sizes import Size
 from clinker.engine.settling.taking import collateral_reason
 from clinker.frozen import frozen
@@ -38,25 +39,11 @@ Measure: TypeAlias = Callable[[int, Sequence[Key], Iterable[Record]], Mapping[Ke
 """The sizes of groups of a source, without some records."""
 
 
-class _Reject(NamedTuple):
-    """A rejected record or group, as far as it matters here."""
-
-    at: int
-    """Its row among the rejects of all rounds."""
-    site: Site
-    record: Record | None
-    """None for a group of an aggregate."""
-    membership: str | None
-    rank: tuple[Any, ...]
-    """What comes first where several are about one record."""
-    cause: Cause
-
-
 @frozen(eq=False)
 class _Trigger:
     """What made others fall: a reject, and the group it stands with."""
 
-    reject: _Reject
+    failure: Failure
     token: object
 
 
@@ -131,47 +118,32 @@ class Rounds:
             no = pa.repeat(False, len(table))
             return pa.table([*table.columns, alone, no], schema=SETTLED)
         self.rounds += 1
-        rejects = self._read(table)
+        rows_before = sum(map(len, self._rejects))
+        rejects = RoundRejects(table, rows_before, self._sites, self._order)
         self._rejects.append(table)
-        new = [each for each in rejects if self._is_new(each)]
+        failures = rejects.failures(self._failed)
+        new = [each for each in failures if self._is_new(each)]
         if new:
             level = min(each.site.region.level for each in new)
             counting = [each for each in new if each.site.region.level == level]
             self._take_out(sorted(counting, key=attrgetter("rank")))
             self._judge(measure)
             raise Unsettled
-        return self._entries(rejects)
+        return self._entries(rejects, failures)
 
-    def _read(self, table: pa.Table) -> list[_Reject]:
-        columns = (SOURCE, POSITION, "site", "inputs", "origin", MEMBERSHIP)
-        rows = zip(*(table[name].to_pylist() for name in columns), strict=True)
-        before = sum(map(len, self._rejects))
-        found: list[_Reject] = []
-        for at, (source, position, number, inputs, origin, membership) in enumerate(rows, before):
-            site = self._sites[number]
-            record = None if source is None else (source, position)
-            order = self._order.get(site.node, len(self._order))
-            rank = (record or (-1, -1), order, number, inputs, origin or "")
-            found.append(_Reject(at, site, record, membership, rank, (number, inputs)))
-        return found
-
-    def _is_new(self, reject: _Reject) -> bool:
-        """Whether a failure has consequences that are not known yet."""
-        if reject.site.is_collateral:
-            return False
-        if reject.record is not None:
-            return reject.record[0] in self._fields and reject.record not in self._failed
-        if not reject.site.region.level:
-            return False
-        return reject.membership != "[]"
+    def _is_new(self, failure: Failure) -> bool:
+        """Whether it has consequences that are not known yet."""
+        if failure.record is not None:
+            return failure.record[0] in self._fields
+        return failure.site.region.level > 0 and failure.membership != "[]"
 
     # What falls
 
-    def _take_out(self, rejects: Sequence[_Reject]) -> None:
-        if any(each.record is None and each.membership is None for each in rejects):
+    def _take_out(self, failures: Sequence[Failure]) -> None:
+        if any(each.record is None and each.membership is None for each in failures):
             raise RunAgain(Demand.LINEAGE)
         before = len(self._retracted)
-        for each in rejects:
+        for each in failures:
             if each.record is None:
                 self._take_group(each)
             elif each.record not in self._failed:
@@ -183,35 +155,35 @@ class Rounds:
             self._forced.clear()
             self._causes.clear()
 
-    def _take_record(self, reject: _Reject) -> None:
-        assert reject.record is not None
-        key = None if reject.membership is None else read_key(reject.membership)
-        self._failed[reject.record] = key
-        group = self._group(reject.record[0], key)
-        token: object = group or ("alone", reject.record)
-        self._triggers.append(_Trigger(reject, token))
+    def _take_record(self, failure: Failure) -> None:
+        assert failure.record is not None
+        key = None if failure.membership is None else read_key(failure.membership)
+        self._failed[failure.record] = key
+        group = self._group(failure.record[0], key)
+        token: object = group or ("alone", failure.record)
+        self._triggers.append(_Trigger(failure, token))
         if group:
-            self._blame(group, reject)
+            self._blame(group, failure)
 
-    def _take_group(self, reject: _Reject) -> None:
-        assert reject.membership is not None
-        lineage = list(read_lineage(reject.membership))
+    def _take_group(self, failure: Failure) -> None:
+        assert failure.membership is not None
+        lineage = list(read_lineage(failure.membership))
         groups = [(self._group(record[0], key), record) for record, key in lineage]
-        if reject.site.region.is_relaxed:
+        if failure.site.region.is_relaxed:
             taken = [record for _, record in groups]
         else:
             taken = [record for group, record in groups if group is None]
         if taken:
             number = len(self._retracting)
-            self._retracting.append(_Trigger(reject, ("retracted", number)))
+            self._retracting.append(_Trigger(failure, ("retracted", number)))
             for record in taken:
                 self._retracted.setdefault(record, number)
             return
         fallen = [(group, record[0]) for group, record in groups if group]
         for group, source in fallen:
             self._forced.setdefault(group, set()).add(source)
-            self._blame(group, reject)
-        self._triggers.append(_Trigger(reject, fallen[0][0]))
+            self._blame(group, failure)
+        self._triggers.append(_Trigger(failure, fallen[0][0]))
 
     def _group(self, source: int, key: Key | None) -> Group | None:
         """The group of a record; None if it is alone."""
@@ -219,9 +191,9 @@ class Rounds:
             return None
         return Group(self._fields[source], key)
 
-    def _blame(self, group: Group, reject: _Reject) -> None:
-        if group not in self._causes or reject.rank < self._causes[group][0]:
-            self._causes[group] = reject.rank, reject.cause
+    def _blame(self, group: Group, failure: Failure) -> None:
+        if group not in self._causes or failure.rank < self._causes[group][0]:
+            self._causes[group] = failure.rank, failure.cause
 
     # Which groups fall
 
@@ -263,21 +235,16 @@ class Rounds:
 
     # Entries
 
-    def _entries(self, rejects: Sequence[_Reject]) -> pa.Table:
+    def _entries(self, rejects: RoundRejects, failures: Sequence[Failure]) -> pa.Table:
         """One reject for every record that fell, and those of records that belong to nobody."""
+        self._held_back += rejects.count_collaterals(self._outputs)
         triggers = [*self._triggers, *self._retracting]
-        alone = [
-            each.at
-            for each in rejects
-            if not each.site.is_collateral
-            and (each.record is None or each.record[0] not in self._fields)
-        ]
         entries = _Entries(pa.concat_tables(self._rejects))
-        entries.add([(each.reject.at, each.token) for each in triggers], is_collateral=False)
+        entries.add([(each.failure.at, each.token) for each in triggers], is_collateral=False)
         for trigger, rows in self._taken_back():
             entries.add_rows(rows, [trigger.token] * len(rows), is_collateral=True)
         entries.add(self._collaterals(rejects), is_collateral=True)
-        entries.add([(at, None) for at in alone], is_collateral=False)
+        entries.add([(each.at, None) for each in failures], is_collateral=False)
         return entries.table()
 
     def _taken_back(self) -> Iterator[tuple[_Trigger, pa.Table]]:
@@ -287,7 +254,7 @@ class Rounds:
             by_trigger.setdefault(number, []).append(record)
         for number, records in by_trigger.items():
             trigger = self._retracting[number]
-            site = self._correlated_site(trigger.reject)
+            site = self._correlated_site(trigger.failure)
             rows = {
                 SOURCE: [source for source, _ in records],
                 POSITION: [position for _, position in records],
@@ -298,7 +265,7 @@ class Rounds:
             }
             yield trigger, pa.table(rows, schema=REJECTS)
 
-    def _correlated_site(self, trigger: _Reject) -> int:
+    def _correlated_site(self, trigger: Failure) -> int:
         """A site that rejects the records of a group where the group failed."""
         sites = self._sites
         return sites.add(
@@ -310,27 +277,18 @@ class Rounds:
             )
         )
 
-    def _collaterals(self, rejects: Sequence[_Reject]) -> list[tuple[int, object]]:
+    def _collaterals(self, rejects: RoundRejects) -> Iterator[tuple[int, object]]:
         """One reject of each record that falls with others, and the group it falls with."""
         groups = list(self.fallen.numbered())
-        chosen: dict[Record, _Reject] = {}
-        for each in rejects:
-            if each.site.is_collateral and each.site.node in self._outputs:
-                self._held_back += 1
-            if each.site.is_collateral and each.record and each.record not in self._failed:
-                known = chosen.get(each.record)
-                if known is None or each.rank < known.rank:
-                    chosen[each.record] = each
-        return [(each.at, self._fallen_group(each, groups)) for each in chosen.values()]
-
-    def _fallen_group(self, collateral: _Reject, groups: Sequence[Group]) -> Group | None:
-        _, inputs = collateral.cause
-        if inputs == "[]":  # its group was too large to begin with
-            assert collateral.record and collateral.membership
-            return self._group(collateral.record[0], read_key(collateral.membership))
-        (number,) = payload_values(inputs).values()
-        assert isinstance(number, int)
-        return groups[number]
+        at, rows = rejects.collaterals(self._failed)
+        columns = (rows[name].to_pylist() for name in (SOURCE, "inputs", MEMBERSHIP))
+        for number, source, inputs, membership in zip(at, *columns, strict=True):
+            if inputs == "[]":  # its group was too large to begin with
+                yield number, self._group(source, read_key(membership))
+            else:
+                (group,) = payload_values(inputs).values()
+                assert isinstance(group, int)
+                yield number, groups[group]
 
 
 class _Entries:
@@ -341,12 +299,13 @@ class _Entries:
         self._tables: list[pa.Table] = []
         self._numbers: dict[object, int] = {}
 
-    def add(self, chosen: Sequence[tuple[int, object]], *, is_collateral: bool) -> None:
+    def add(self, chosen: Iterable[tuple[int, object]], *, is_collateral: bool) -> None:
         """Some of the rejects, each with what it stands together with; None if it is alone."""
-        rows = self._rejects.take(pa.array([at for at, _ in chosen], pa.int64()))
-        self.add_rows(rows, [token for _, token in chosen], is_collateral=is_collateral)
+        tokens = dict(chosen)
+        rows = self._rejects.take(pa.array(list(tokens), pa.int64()))
+        self.add_rows(rows, tokens.values(), is_collateral=is_collateral)
 
-    def add_rows(self, rows: pa.Table, tokens: Sequence[object], *, is_collateral: bool) -> None:
+    def add_rows(self, rows: pa.Table, tokens: Iterable[object], *, is_collateral: bool) -> None:
         numbers = [
             None if token is None else self._numbers.setdefault(token, len(self._numbers))
             for token in tokens
