@@ -93,7 +93,7 @@ class ProgressBar(Log):
 
     def step_started(self, name: str, total: int | None = None) -> None:
         self._progress.remove_task(self._step)
-        self._step = self._progress.add_task(name, total=total)
+        self._step = self._progress.add_task(printable(name), total=total)
         super().step_started(name, total)
 
     def advanced(self, records: int) -> None:
@@ -146,7 +146,7 @@ def _progress(stream: TextIO) -> Progress:
 
     return Progress(
         SpinnerColumn(),
-        TextColumn("{task.description}"),
+        TextColumn("{task.description}", markup=False),
         BarColumn(bar_width=30),
         Records(),
         TimeElapsedColumn(),

@@ -7,6 +7,7 @@ from pathlib import Path
 
 from clinker.cxl.syntax.ast import TraceLevel
 from clinker.engine.reading.inputs import SourceInput, open_inputs
+from clinker.engine.reading.staging import StagedSources
 from clinker.engine.rejects.sites import Sites
 from clinker.engine.report.facts import Identity, identify
 from clinker.engine.run.observer import Observer
@@ -38,14 +39,14 @@ class Prepared:
         return sum(source.records for source in self.inputs)
 
 
-def prepare(plan: Plan, observer: Observer, spool: Spool) -> Prepared:
+def prepare(plan: Plan, observer: Observer, spool: Spool, staged: StagedSources) -> Prepared:
     """Open the inputs and make sure that outputs can be written; `RunError` if they cannot."""
     identity = identify(plan.options.batch_id)
     observer.began(identity)
     _recover(plan, observer, known_directories(plan, identity))
     check_existing(plan, identity)
     sites = Sites()
-    inputs = open_inputs(plan, identity, sites, spool, observer)
+    inputs = open_inputs(plan, identity, sites, spool, observer, staged=staged)
     for warning in (w for source in inputs for w in source.inventory.warnings):
         observer.warned(warning)
     destinations = Destinations(plan, identity, inputs)

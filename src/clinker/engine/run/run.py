@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from clinker.cxl.failure import printable
 from clinker.engine.reading.spooling import run_spool
+from clinker.engine.reading.staging import StagedSources, staged_sources
 from clinker.engine.report.facts import Exit, RunError, RunReport
 from clinker.engine.run.compute import record_bytes
 from clinker.engine.run.failures import engine_errors
@@ -31,10 +32,14 @@ def run(
 
     The session uses `jvm` if it is given: it may have been started before this was imported.
     """
-    with MemorySampler() as memory, run_spool(plan) as spool:
+    with (
+        MemorySampler() as memory,
+        run_spool(plan) as spool,
+        staged_sources(plan, observer) as staged,
+    ):
         jvm = jvm or start_jvm(settings)
         try:
-            prepared = prepare(plan, observer, spool)
+            prepared = prepare(plan, observer, spool, staged)
         except BaseException:
             if jvm:
                 jvm.kill()
@@ -45,21 +50,30 @@ def run(
             # Those of Spark can be read only as long as it is there.
             engine_errors(settings, jvm),
         ):
-            return _complete(prepared, session, memory)
+            return _complete(prepared, session, memory, staged)
 
 
 def run_in(plan: Plan, session: Session, observer: Observer) -> RunReport:
     """Run a plan in a session that is there already."""
-    with MemorySampler() as memory, engine_errors(SessionSettings()), run_spool(plan) as spool:
-        return _complete(prepare(plan, observer, spool), session, memory)
+    with (
+        MemorySampler() as memory,
+        engine_errors(SessionSettings()),
+        run_spool(plan) as spool,
+        staged_sources(plan, observer) as staged,
+    ):
+        return _complete(prepare(plan, observer, spool, staged), session, memory, staged)
 
 
-def _complete(prepared: Prepared, session: Session, memory: MemorySampler) -> RunReport:
+def _complete(
+    prepared: Prepared, session: Session, memory: MemorySampler, staged: StagedSources
+) -> RunReport:
     try:
         session.batches.expect(record_bytes(prepared))
         with prepared.publication:
             computed = compute_with_care(prepared, session)
-            return publish(prepared, session, memory, computed)
+            report = publish(prepared, session, memory, computed)
+            staged.run_succeeded = report.exit_code == Exit.OK
+            return report
     except FormatError as problem:
         raise RunError(str(problem), Exit.IO, help=problem.help) from problem
     except WriteError as problem:
