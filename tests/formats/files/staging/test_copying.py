@@ -16,8 +16,10 @@ from blake3 import blake3
 from faults.runs import can_mount
 
 from clinker.formats.common.read_spec import FormatError
+from clinker.formats.files.local import input_file
 from clinker.formats.files.staging import CopyDiffers, Rules
 from clinker.formats.files.staging.copying import make_copy
+from clinker.formats.files.staging.locks import SourceLock
 from clinker.staged_copies import StagedCopy
 from tests.formats.files.staging.staged import Events, Run, kinds
 
@@ -42,7 +44,8 @@ def directory(tmp_path: Path) -> Path:
 def test_a_copy_and_its_manifest(source: Path, directory: Path, verifies: bool) -> None:
     copy = StagedCopy.of(directory, source)
     passes: list[str] = []
-    make_copy(source, copy, "r-1", (lambda: passes.append("second")) if verifies else None)
+    verifying = (lambda: passes.append("second")) if verifies else None
+    make_copy(input_file(0, str(source)), copy, "r-1", verifying)
     assert passes == ["second"] * verifies
     assert copy.path.read_bytes() == CONTENT
     assert kinds(directory) == ["manifest.json", "staged"]
@@ -57,7 +60,7 @@ def test_a_copy_and_its_manifest(source: Path, directory: Path, verifies: bool) 
 def test_an_empty_source(tmp_path: Path, directory: Path) -> None:
     (tmp_path / "empty").touch()
     copy = StagedCopy.of(directory, tmp_path / "empty")
-    make_copy(tmp_path / "empty", copy, "r", lambda: None)
+    make_copy(input_file(0, str(tmp_path / "empty")), copy, "r", lambda: None)
     assert copy.is_fresh(tmp_path / "empty") and not copy.path.read_bytes()
 
 
@@ -65,7 +68,7 @@ def test_another_copy_is_replaced(source: Path, directory: Path) -> None:
     copy = StagedCopy.of(directory, source)
     copy.path.write_bytes(b"old")
     copy.manifest.write_bytes(b"old")
-    make_copy(source, copy, "r", None)
+    make_copy(input_file(0, str(source)), copy, "r", None)
     assert copy.path.read_bytes() == CONTENT and copy.is_fresh(source)
 
 
@@ -202,7 +205,8 @@ from pathlib import Path
 from clinker.formats.files.staging import Rules, Staging
 from tests.formats.files.staging.staged import Events
 
-staging = Staging(Path(sys.argv[2]), Rules(), Events())
+events = Events(then={"waiting": lambda: print("waiting", flush=True)})
+staging = Staging(Path(sys.argv[2]), Rules(), events)
 try:
     staging.hold([Path(sys.argv[1])])
 except KeyboardInterrupt:
@@ -221,4 +225,20 @@ def test_an_interrupted_copy_leaves_nothing(tmp_path: Path, directory: Path) -> 
         time.sleep(0.005)
     process.send_signal(signal.SIGINT)
     assert process.wait() == 130
+    assert kinds(directory) == []
+
+
+def test_an_interrupted_wait_leaves_nothing(source: Path, directory: Path) -> None:
+    lock = SourceLock(StagedCopy.of(directory, source).lock)
+    assert lock.own()
+    command = [sys.executable, "-c", _STAGE, str(source), str(directory)]
+    process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
+    assert process.stdout and process.stdout.readline() == "waiting\n"
+    process.send_signal(signal.SIGINT)
+    assert process.wait() == 130
+    lock.release()
+    assert kinds(directory) == ["lock"]
+    run = Run(directory)
+    run.hold(source)
+    run.end()
     assert kinds(directory) == []

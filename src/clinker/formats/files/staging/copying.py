@@ -14,7 +14,7 @@ from typing import BinaryIO
 from blake3 import blake3
 
 from clinker.formats.common.read_spec import FormatError, InputFile
-from clinker.formats.files.local import check_unchanged, input_file, open_file
+from clinker.formats.files.local import check_unchanged, open_file
 from clinker.formats.files.marks import sync_directory
 from clinker.staged_copies import Manifest, StagedCopy
 
@@ -40,14 +40,13 @@ class CopyDiffers(Exception):
 
 
 def make_copy(
-    source: Path, copy: StagedCopy, run: str, verifying: Callable[[], None] | None
+    file: InputFile, copy: StagedCopy, run: str, verifying: Callable[[], None] | None
 ) -> None:
     """Copy a source and commit the copy, in place of any other; its lock is held alone.
 
     `verifying` is called before the source is read once more to prove the copy, if it is to be.
     FormatError if the source cannot be read, changes meanwhile or there is no room for it.
     """
-    file = input_file(0, str(source))
     partial = copy.partial(run)
     try:
         remove_copy(copy)

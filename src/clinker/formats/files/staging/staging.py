@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import os
 import time
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Literal, Protocol
 from uuid import uuid4
@@ -87,10 +88,9 @@ class Staging:
         """
         copies = {source: StagedCopy.of(self._directory, source) for source in sources}
         named = {copy: source for source, copy in copies.items() if copy not in self._held}
-        if named:
-            self._prepare(named)
+        self._prepare(named)
         # Everybody takes locks in the same order, so nobody waits for somebody who waits.
-        for copy in sorted(named, key=lambda copy: copy.id):
+        for copy in sorted(named, key=lambda copy: os.fsencode(os.path.realpath(named[copy]))):
             held = self._held[copy] = _Held(SourceLock(copy.lock))
             try:
                 self._hold(copy, named[copy], held.lock)
@@ -118,13 +118,14 @@ class Staging:
         if failed:
             raise failed
 
-    def _prepare(self, named: dict[StagedCopy, Path]) -> None:
-        copy, source = next(iter(named.items()))
+    def _prepare(self, named: Mapping[StagedCopy, Path]) -> None:
         try:
             purge(self._directory)
             allow_locks(len(named) + len(self._held))
         except OSError as problem:
-            raise unusable(copy, str(source), problem) from None
+            if named:
+                copy, source = next(iter(named.items()))
+                raise unusable(copy, str(source), problem) from None
 
     def _hold(self, copy: StagedCopy, source: Path, lock: SourceLock) -> None:
         """Share the lock of a copy that may be used; make one if there is none."""
@@ -166,15 +167,15 @@ class Staging:
         return manifest.is_fresh(file.size, file.mtime_ns)
 
     def _copy(self, source: Path, copy: StagedCopy) -> None:
-        size = input_file(0, str(source)).size
+        file = input_file(0, str(source))
         most = self._rules.most
-        if most is not None and self._copied + size > most:
-            raise CapExceeded(source, size, self._copied)
-        self._watcher.copying(source, size)
+        if most is not None and self._copied + file.size > most:
+            raise CapExceeded(source, file.size, self._copied)
+        self._watcher.copying(source, file.size)
         verifying = (lambda: self._watcher.verifying(source)) if self._rules.verifies else None
-        make_copy(source, copy, self._run, verifying)
-        self._copied += size
-        self._watcher.copied(source, size)
+        make_copy(file, copy, self._run, verifying)
+        self._copied += file.size
+        self._watcher.copied(source, file.size)
 
 
 def _give_up(copy: StagedCopy, held: _Held, *, removes: bool) -> None:
