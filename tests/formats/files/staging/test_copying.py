@@ -23,6 +23,7 @@ from clinker.formats.files.staging.locks import SourceLock
 from clinker.staged_copies import StagedCopy
 from tests.formats.files.staging.staged import Events, Run, kinds
 
+ROOT = Path(__file__).resolve().parents[4]
 CONTENT = b"id,amount\n" + b"".join(b"%d,%d\n" % (n, n * 7) for n in range(300_000))
 
 
@@ -216,11 +217,15 @@ finally:
 """
 
 
+def _command(source: Path, directory: Path) -> list[str]:
+    return [sys.executable, "-c", _STAGE, str(source), str(directory)]
+
+
 def test_an_interrupted_copy_leaves_nothing(tmp_path: Path, directory: Path) -> None:
     source = tmp_path / "large"
     with source.open("wb") as file:
         file.truncate(1 << 30)
-    process = subprocess.Popen([sys.executable, "-c", _STAGE, str(source), str(directory)])
+    process = subprocess.Popen(_command(source, directory), cwd=ROOT)
     while process.poll() is None and not any(p.stat().st_size for p in directory.glob("*.partial")):
         time.sleep(0.005)
     process.send_signal(signal.SIGINT)
@@ -231,8 +236,9 @@ def test_an_interrupted_copy_leaves_nothing(tmp_path: Path, directory: Path) -> 
 def test_an_interrupted_wait_leaves_nothing(source: Path, directory: Path) -> None:
     lock = SourceLock(StagedCopy.of(directory, source).lock)
     assert lock.own()
-    command = [sys.executable, "-c", _STAGE, str(source), str(directory)]
-    process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
+    process = subprocess.Popen(
+        _command(source, directory), cwd=ROOT, stdout=subprocess.PIPE, text=True
+    )
     assert process.stdout and process.stdout.readline() == "waiting\n"
     process.send_signal(signal.SIGINT)
     assert process.wait() == 130
