@@ -61,8 +61,8 @@ def make_copy(
         _commit(_manifest(file, copy, run, digest), copy.manifest, partial)
     except BaseException as problem:
         with suppress(OSError):
-            remove_copy(copy)
             partial.unlink(missing_ok=True)
+            remove_copy(copy)
         if isinstance(problem, OSError):
             raise unusable(copy, file.path, problem) from None
         raise
@@ -114,13 +114,19 @@ def _verify(file: InputFile, digest: str) -> None:
     """Read a source again from where it is, not from the memory of this machine."""
     hasher = blake3()
     with open_file(file.path) as stream:
-        if hasattr(os, "posix_fadvise"):
-            os.posix_fadvise(stream.fileno(), 0, 0, os.POSIX_FADV_DONTNEED)
+        _forget(stream)
         for piece in _pieces(stream, file):
             hasher.update(piece)
     check_unchanged(file)
     if hasher.hexdigest() != digest:
         raise CopyDiffers(Path(file.path), "it was read twice, and was not the same")
+
+
+def _forget(stream: BinaryIO) -> None:
+    """Let the system drop what it keeps of a file, where it can be asked to."""
+    if hasattr(os, "posix_fadvise"):
+        with suppress(OSError):
+            os.posix_fadvise(stream.fileno(), 0, 0, os.POSIX_FADV_DONTNEED)
 
 
 def _pieces(stream: BinaryIO, file: InputFile) -> Iterator[memoryview]:
