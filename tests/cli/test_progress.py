@@ -119,3 +119,15 @@ def test_names_of_steps_are_shown_as_they_are(monkeypatch: pytest.MonkeyPatch) -
         while "staging" not in terminal.getvalue() and time.monotonic() < shown_in_time:
             time.sleep(0.02)
     assert r"staging [red]a[/blue]\x1b[2J\n.csv" in terminal.getvalue()
+
+
+def test_bytes_are_told_as_sizes(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("COLUMNS", "120")
+    terminal = Terminal()
+    with watching(TraceLevel.INFO, Interruption(), quiet=False, stream=terminal) as log:
+        log.step_started("staging orders.csv", 4_000_000_000, "bytes")
+        log.advanced(1_500_000)
+        shown_in_time = time.monotonic() + 5
+        while "1.5 MB" not in terminal.getvalue() and time.monotonic() < shown_in_time:
+            time.sleep(0.02)
+    assert "1.5 MB of 4.0 GB" in terminal.getvalue()

@@ -21,6 +21,7 @@ from clinker.plan.explain import explain
 from clinker.plan.explain.as_text import size
 from clinker.plan.options import Options
 from clinker.staged_copies import StagedCopy
+from tests.formats.files.staging.staged import Events
 from tests.plan.compiling import brief
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -544,7 +545,7 @@ def test_staging_tells_whether_the_copy_of_an_earlier_run_would_do(tmp_path: Pat
     (tmp_path / "staged").mkdir()
     for name in ("orders.csv", "rates.csv"):
         copy = StagedCopy.of(tmp_path / "staged", tmp_path / name)
-        make_copy(input_file(0, str(tmp_path / name)), copy, "r", None)
+        make_copy(input_file(0, str(tmp_path / name)), copy, "r", Events(), verifies=False)
     (tmp_path / "rates.csv").write_bytes(b"y" * 1024)
     before = sorted((tmp_path / "staged").iterdir())
     lines = section(explain(plan, "text"), "Staging Plan").splitlines()

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, TextIO
@@ -14,9 +14,10 @@ from clinker.cxl.syntax.ast import TraceLevel
 from clinker.cxl.values import Value, text_of
 from clinker.engine.report.facts import Identity
 from clinker.engine.report.notation import timestamp
+from clinker.engine.run.observer import Unit
 
 if TYPE_CHECKING:
-    from rich.progress import Progress, TaskID
+    from rich.progress import Progress, Task, TaskID
 
 _LEVELS = list(TraceLevel)
 _STYLES = {TraceLevel.ERROR: "bold red", TraceLevel.WARN: "bold yellow"}
@@ -37,10 +38,10 @@ class Log:
     def began(self, identity: Identity) -> None:
         self.identity = identity
 
-    def step_started(self, name: str, total: int | None = None) -> None:
+    def step_started(self, name: str, total: int | None = None, unit: Unit = "records") -> None:
         self.logged(TraceLevel.DEBUG, name)
 
-    def advanced(self, records: int) -> None:
+    def advanced(self, amount: int) -> None:
         pass
 
     def warned(self, text: str) -> None:
@@ -91,13 +92,13 @@ class ProgressBar(Log):
         self._progress = progress
         self._step: TaskID = progress.add_task("starting", total=None)
 
-    def step_started(self, name: str, total: int | None = None) -> None:
+    def step_started(self, name: str, total: int | None = None, unit: Unit = "records") -> None:
         self._progress.remove_task(self._step)
-        self._step = self._progress.add_task(printable(name), total=total)
-        super().step_started(name, total)
+        self._step = self._progress.add_task(printable(name), total=total, unit=unit)
+        super().step_started(name, total, unit)
 
-    def advanced(self, records: int) -> None:
-        self._progress.advance(self._step, records)
+    def advanced(self, amount: int) -> None:
+        self._progress.advance(self._step, amount)
 
     def _write(self, level: TraceLevel, message: str) -> None:
         from rich.text import Text
@@ -124,35 +125,42 @@ def watching(
 
 def _progress(stream: TextIO) -> Progress:
     from rich.console import Console
+    from rich.filesize import decimal
     from rich.progress import (
         BarColumn,
         Progress,
         ProgressColumn,
         SpinnerColumn,
-        Task,
         TextColumn,
         TimeElapsedColumn,
     )
     from rich.text import Text
 
-    class Records(ProgressColumn):
-        """How many records are done, of how many, and how fast."""
+    class Amount(ProgressColumn):
+        """How much is done, of how much, and how fast."""
 
         def render(self, task: Task) -> Text:
-            done = f"{int(task.completed):,}"
-            of = f" of {int(task.total):,}" if task.total is not None else ""
-            rate = f", {int(task.speed):,}/s" if task.speed else ""
-            return Text(f"{done}{of} records{rate}" if task.completed or of else "")
+            if not task.completed and task.total is None:
+                return Text()
+            if task.fields.get("unit") == "bytes":
+                return Text(_amount(task, decimal, ""))
+            return Text(_amount(task, "{:,}".format, " records"))
 
     return Progress(
         SpinnerColumn(),
         TextColumn("{task.description}", markup=False),
         BarColumn(bar_width=30),
-        Records(),
+        Amount(),
         TimeElapsedColumn(),
         console=Console(file=stream, highlight=False),
         transient=True,
     )
+
+
+def _amount(task: Task, shown: Callable[[int], str], unit: str) -> str:
+    of = f" of {shown(int(task.total))}" if task.total is not None else ""
+    rate = f", {shown(int(task.speed))}/s" if task.speed else ""
+    return f"{shown(int(task.completed))}{of}{unit}{rate}"
 
 
 def _message(text: str, node: str | None, fields: Mapping[str, Value] | None) -> str:

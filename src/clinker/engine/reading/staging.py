@@ -121,10 +121,13 @@ class _Telling:
         self._info(f"waiting for another run that stages or reads the copy of '{source}'")
 
     def copying(self, source: Path, size: int) -> None:
-        self._observer.step_started(f"staging {source.name}")
+        self._observer.step_started(f"staging {source.name}", size, "bytes")
 
-    def verifying(self, source: Path) -> None:
-        self._observer.step_started(f"verifying {source.name}")
+    def verifying(self, source: Path, size: int) -> None:
+        self._observer.step_started(f"verifying {source.name}", size, "bytes")
+
+    def advanced(self, size: int) -> None:
+        self._observer.advanced(size)
 
     def copied(self, source: Path, size: int) -> None:
         self._info(f"staged '{source}': {size} bytes")

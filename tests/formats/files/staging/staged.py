@@ -15,6 +15,8 @@ class Events:
 
     seen: list[str] = field(default_factory=list)
     then: dict[str, Callable[[], object]] = field(default_factory=dict)
+    bytes: int = 0
+    """How many were copied and verified."""
 
     def _note(self, event: str) -> None:
         self.seen.append(event)
@@ -26,8 +28,11 @@ class Events:
     def copying(self, source: Path, size: int) -> None:
         self._note("copying")
 
-    def verifying(self, source: Path) -> None:
+    def verifying(self, source: Path, size: int) -> None:
         self._note("verifying")
+
+    def advanced(self, size: int) -> None:
+        self.bytes += size
 
     def copied(self, source: Path, size: int) -> None:
         self._note(f"copied {size}")

@@ -44,10 +44,10 @@ def directory(tmp_path: Path) -> Path:
 @pytest.mark.parametrize("verifies", [True, False])
 def test_a_copy_and_its_manifest(source: Path, directory: Path, verifies: bool) -> None:
     copy = StagedCopy.of(directory, source)
-    passes: list[str] = []
-    verifying = (lambda: passes.append("second")) if verifies else None
-    make_copy(input_file(0, str(source)), copy, "r-1", verifying)
-    assert passes == ["second"] * verifies
+    events = Events()
+    make_copy(input_file(0, str(source)), copy, "r-1", events, verifies=verifies)
+    assert events.seen == ["copying", "verifying"][: 1 + verifies]
+    assert events.bytes == len(CONTENT) * (1 + verifies)
     assert copy.path.read_bytes() == CONTENT
     assert kinds(directory) == ["manifest.json", "staged"]
     assert {stat.S_IMODE(path.stat().st_mode) for path in copy.leftovers()} == {0o600}
@@ -61,7 +61,7 @@ def test_a_copy_and_its_manifest(source: Path, directory: Path, verifies: bool) 
 def test_an_empty_source(tmp_path: Path, directory: Path) -> None:
     (tmp_path / "empty").touch()
     copy = StagedCopy.of(directory, tmp_path / "empty")
-    make_copy(input_file(0, str(tmp_path / "empty")), copy, "r", lambda: None)
+    make_copy(input_file(0, str(tmp_path / "empty")), copy, "r", Events(), verifies=True)
     assert copy.is_fresh(tmp_path / "empty") and not copy.path.read_bytes()
 
 
@@ -69,7 +69,7 @@ def test_another_copy_is_replaced(source: Path, directory: Path) -> None:
     copy = StagedCopy.of(directory, source)
     copy.path.write_bytes(b"old")
     copy.manifest.write_bytes(b"old")
-    make_copy(input_file(0, str(source)), copy, "r", None)
+    make_copy(input_file(0, str(source)), copy, "r", Events(), verifies=False)
     assert copy.path.read_bytes() == CONTENT and copy.is_fresh(source)
 
 

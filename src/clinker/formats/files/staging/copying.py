@@ -5,11 +5,11 @@ from __future__ import annotations
 import errno
 import os
 import shutil
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import BinaryIO
+from typing import BinaryIO, Protocol
 
 from blake3 import blake3
 
@@ -39,24 +39,37 @@ class CopyDiffers(Exception):
         self.source = source
 
 
+class Progress(Protocol):
+    """Is told how far copies are."""
+
+    def copying(self, source: Path, size: int) -> None: ...
+
+    def verifying(self, source: Path, size: int) -> None: ...
+
+    def advanced(self, size: int) -> None:
+        """So many more bytes of a source are copied, or verified."""
+
+
 def make_copy(
-    file: InputFile, copy: StagedCopy, run: str, verifying: Callable[[], None] | None
+    file: InputFile, copy: StagedCopy, run: str, progress: Progress, *, verifies: bool
 ) -> None:
     """Copy a source and commit the copy, in place of any other; its lock is held alone.
 
-    `verifying` is called before the source is read once more to prove the copy, if it is to be.
-    FormatError if the source cannot be read, changes meanwhile or there is no room for it.
+    FormatError if the source cannot be read, changes meanwhile or there is no room for it;
+    CopyDiffers if it is read once more, to verify the copy, and is not the same.
     """
+    source = Path(file.path)
     partial = copy.partial(run)
     try:
         remove_copy(copy)
         _check_room(file, copy)
-        digest = _copied(file, partial)
+        progress.copying(source, file.size)
+        digest = _copied(file, partial, progress)
         partial.replace(copy.path)
         sync_directory(copy.directory)
-        if verifying:
-            verifying()
-            _verify(file, digest)
+        if verifies:
+            progress.verifying(source, file.size)
+            _verify(file, digest, progress)
         check_unchanged(file)
         _commit(_manifest(file, copy, run, digest), copy.manifest, partial)
     except BaseException as problem:
@@ -87,7 +100,7 @@ def _check_room(file: InputFile, copy: StagedCopy) -> None:
         raise OSError(errno.ENOSPC, reason)
 
 
-def _copied(file: InputFile, path: Path) -> str:
+def _copied(file: InputFile, path: Path, progress: Progress) -> str:
     """Copy a file to the disk in one pass; the hash of what was read."""
     descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW, 0o600)
     hasher = blake3()
@@ -98,6 +111,7 @@ def _copied(file: InputFile, path: Path) -> str:
             _write(target, piece)
             size += len(piece)
             waiting += len(piece)
+            progress.advanced(len(piece))
             if waiting >= _BYTES_PER_SYNC:
                 os.fsync(descriptor)
                 waiting = 0
@@ -110,13 +124,14 @@ def _copied(file: InputFile, path: Path) -> str:
     return hasher.hexdigest()
 
 
-def _verify(file: InputFile, digest: str) -> None:
+def _verify(file: InputFile, digest: str, progress: Progress) -> None:
     """Read a source again from where it is, not from the memory of this machine."""
     hasher = blake3()
     with open_file(file.path) as stream:
         _forget(stream)
         for piece in _pieces(stream, file):
             hasher.update(piece)
+            progress.advanced(len(piece))
     check_unchanged(file)
     if hasher.hexdigest() != digest:
         raise CopyDiffers(Path(file.path), "it was read twice, and was not the same")

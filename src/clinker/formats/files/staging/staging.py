@@ -10,7 +10,7 @@ from typing import Literal, Protocol
 from uuid import uuid4
 
 from clinker.formats.files.local import input_file
-from clinker.formats.files.staging.copying import make_copy, remove_copy, unusable
+from clinker.formats.files.staging.copying import Progress, make_copy, remove_copy, unusable
 from clinker.formats.files.staging.locks import SourceLock, allow_locks
 from clinker.formats.files.staging.purging import purge, tidy
 from clinker.frozen import frozen
@@ -30,15 +30,11 @@ class Rules:
     """How many bytes a run may copy; None for any number."""
 
 
-class Watcher(Protocol):
-    """Who is told what happens to the sources of a run."""
+class Watcher(Progress, Protocol):
+    """Is told what happens to the sources of a run."""
 
     def waiting(self, source: Path) -> None:
         """Another run copies it, or reads the copy that this one would replace."""
-
-    def copying(self, source: Path, size: int) -> None: ...
-
-    def verifying(self, source: Path) -> None: ...
 
     def copied(self, source: Path, size: int) -> None: ...
 
@@ -171,9 +167,7 @@ class Staging:
         most = self._rules.most
         if most is not None and self._copied + file.size > most:
             raise CapExceeded(source, file.size, self._copied)
-        self._watcher.copying(source, file.size)
-        verifying = (lambda: self._watcher.verifying(source)) if self._rules.verifies else None
-        make_copy(file, copy, self._run, verifying)
+        make_copy(file, copy, self._run, self._watcher, verifies=self._rules.verifies)
         self._copied += file.size
         self._watcher.copied(source, file.size)
 
