@@ -29,6 +29,7 @@ class Prepared:
     observer: Observer
     identity: Identity
     sites: Sites
+    staged: StagedSources
     inputs: tuple[SourceInput, ...]
     destinations: Destinations
     publication: Publication
@@ -57,6 +58,7 @@ def prepare(plan: Plan, observer: Observer, spool: Spool, staged: StagedSources)
         observer=observer,
         identity=identity,
         sites=sites,
+        staged=staged,
         inputs=inputs,
         destinations=destinations,
         publication=Publication(identity.execution_id),

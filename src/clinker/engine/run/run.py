@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from clinker.cxl.failure import printable
 from clinker.engine.reading.spooling import run_spool
-from clinker.engine.reading.staging import StagedSources, staged_sources
+from clinker.engine.reading.staging import staged_sources
 from clinker.engine.report.facts import Exit, RunError, RunReport
 from clinker.engine.run.compute import record_bytes
 from clinker.engine.run.failures import engine_errors
@@ -50,7 +50,7 @@ def run(
             # Those of Spark can be read only as long as it is there.
             engine_errors(settings, jvm),
         ):
-            return _complete(prepared, session, memory, staged)
+            return _complete(prepared, session, memory)
 
 
 def run_in(plan: Plan, session: Session, observer: Observer) -> RunReport:
@@ -61,18 +61,16 @@ def run_in(plan: Plan, session: Session, observer: Observer) -> RunReport:
         run_spool(plan) as spool,
         staged_sources(plan, observer) as staged,
     ):
-        return _complete(prepare(plan, observer, spool, staged), session, memory, staged)
+        return _complete(prepare(plan, observer, spool, staged), session, memory)
 
 
-def _complete(
-    prepared: Prepared, session: Session, memory: MemorySampler, staged: StagedSources
-) -> RunReport:
+def _complete(prepared: Prepared, session: Session, memory: MemorySampler) -> RunReport:
     try:
         session.batches.expect(record_bytes(prepared))
         with prepared.publication:
             computed = compute_with_care(prepared, session)
             report = publish(prepared, session, memory, computed)
-            staged.run_succeeded = report.exit_code == Exit.OK
+            prepared.staged.run_succeeded = report.exit_code == Exit.OK
             return report
     except FormatError as problem:
         raise RunError(str(problem), Exit.IO, help=problem.help) from problem
