@@ -66,7 +66,6 @@ def make_copy(
         progress.copying(source, file.size)
         digest = _copied(file, partial, progress)
         partial.replace(copy.path)
-        sync_directory(copy.directory)
         if verifies:
             progress.verifying(source, file.size)
             _verify(file, digest, progress)
@@ -175,6 +174,7 @@ def _manifest(file: InputFile, copy: StagedCopy, run: str, digest: str) -> Manif
 
 
 def _commit(manifest: Manifest, path: Path, aside: Path) -> None:
+    """Write the manifest, and bring its name and that of the copy to the disk."""
     descriptor = os.open(aside, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW, 0o600)
     with os.fdopen(descriptor, "wb") as file:
         file.write(manifest.as_json())
