@@ -156,7 +156,11 @@ def test_what_killed_runs_have_left_is_removed(stage: Stage) -> None:
         (stage.directory / f"{'0' * 64}.{name}").touch()
     (stage.directory / f"{'1' * 64}.run-7.partial").touch()
     stage.set(cleanup='"always"')
-    assert stage.run().code == 0
+    ran = stage.run()
+    assert ran.code == 0
+    assert f"removed 4 files that killed runs have left in '{stage.directory}'" in "".join(
+        ran.messages
+    )
     assert [path.name for path in stage.directory.iterdir()] == [f"{'0' * 64}.partial"]
 
 

@@ -50,7 +50,7 @@ def staged_sources(plan: Plan, observer: Observer) -> Iterator[StagedSources]:
     if directory is None or plan.options.preview:
         yield StagedSources(plan, None)
         return
-    staging = Staging(directory, _rules(settings), _Telling(observer))
+    staging = Staging(directory, _rules(settings), _Telling(observer, directory))
     sources = StagedSources(plan, staging)
     try:
         yield sources
@@ -114,8 +114,13 @@ def _exists(problem: CopyExists, settings: Settings) -> Diagnostic:
 class _Telling:
     """Tells the observer of a run what happens to its sources."""
 
-    def __init__(self, observer: Observer) -> None:
+    def __init__(self, observer: Observer, directory: Path) -> None:
         self._observer = observer
+        self._directory = directory
+
+    def purged(self, files: int) -> None:
+        what = "a file" if files == 1 else f"{files} files"
+        self._info(f"removed {what} that killed runs have left in '{self._directory}'")
 
     def waiting(self, source: Path) -> None:
         self._info(f"waiting for another run that stages or reads the copy of '{source}'")

@@ -22,6 +22,9 @@ class Events:
         self.seen.append(event)
         self.then.get(event, lambda: None)()
 
+    def purged(self, files: int) -> None:
+        self._note(f"purged {files}")
+
     def waiting(self, source: Path) -> None:
         self._note("waiting")
 

@@ -33,6 +33,9 @@ class Rules:
 class Watcher(Progress, Protocol):
     """Is told what happens to the sources of a run."""
 
+    def purged(self, files: int) -> None:
+        """So many files that killed runs have left are removed."""
+
     def waiting(self, source: Path) -> None:
         """Another run copies it, or reads the copy that this one would replace."""
 
@@ -116,7 +119,8 @@ class Staging:
 
     def _prepare(self, named: Mapping[StagedCopy, Path]) -> None:
         try:
-            purge(self._directory)
+            if removed := purge(self._directory):
+                self._watcher.purged(removed)
             allow_locks(len(named) + len(self._held))
         except OSError as problem:
             if named:
