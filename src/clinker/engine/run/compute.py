@@ -148,7 +148,8 @@ def _check_written(collected: Sequence[tuple[Written, Collected]]) -> None:
     for output, found in collected:
         if found.unwritable:
             with _unwritable(output.planned):
-                raise found.unwritable
+                # Raised itself, it would be part of a circle that holds on to the rejects' files.
+                raise found.unwritable.after(0)
 
 
 def _fits_here(prepared: Prepared, output: Written) -> bool:

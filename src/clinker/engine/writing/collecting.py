@@ -80,7 +80,8 @@ def reject_texts(table: pa.Table) -> list[str]:
     """What is told of the rejected records."""
     if REJECT not in table.column_names:
         return []
-    return table.column(REJECT).drop_null().to_pylist()
+    texts: list[str] = table.column(REJECT).drop_null().to_pylist()
+    return texts
 
 
 def kept_records(table: pa.Table) -> pa.Table:
@@ -215,7 +216,9 @@ class _Task:
         """There as soon as some task knows that nothing of what is written will be used."""
         self._writers: dict[FileKey, PartWriter] = {}
         self._rejects: list[str] = []
-        self._problem: WriteError | None = None
+        self._failure: dict[str, Any] | None = None
+        """The row that tells why something cannot be written; the error itself would hold on to
+        files."""
 
     def take(self, batch: pa.RecordBatch) -> None:
         table = pa.Table.from_batches([batch])
@@ -223,12 +226,12 @@ class _Task:
         self._rejects += rejects
         if not self._decisive.isdisjoint(map(source_text, rejects)):
             self._in_vain.touch()
-        if self._problem or (self._decisive and self._in_vain.exists()):
+        if self._failure or (self._decisive and self._in_vain.exists()):
             return
         try:
             self._write(kept_records(table))
         except WriteError as problem:
-            self._problem = problem
+            self._failure = self._failed(problem)
 
     def _write(self, kept: pa.Table) -> None:
         for key, part in by_file(kept) if self._per_file else [(ONE_FILE, kept)]:
@@ -242,13 +245,13 @@ class _Task:
         try:
             if self._rejects:
                 rows.append({"partition": self._partition, "rejects": self._write_rejects()})
-            if not self._problem:
+            if not self._failure:
                 rows += [self._closed(key) for key in self._writers]
         except WriteError as problem:
-            self._problem = problem
-        if self._problem:
+            self._failure = self._failed(problem)
+        if self._failure:
             self._abandon()
-            rows.append(self._failed(self._problem))
+            rows.append(self._failure)
         return rows
 
     def _closed(self, key: FileKey) -> dict[str, Any]:
