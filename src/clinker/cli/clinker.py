@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import math
 from collections.abc import Callable, Sequence
 from itertools import pairwise
 from typing import TypeAlias
@@ -13,6 +14,9 @@ from clinker.cli.command import Parser, add_completion, add_format, run_command
 LOG_LEVELS = ("error", "warn", "info", "debug", "trace")
 EXPLAIN_FORMATS = ("text", "json", "dot", "sql")
 _PIPELINE_FILES = (".yaml", ".yml")
+_FOREVER = "forever"
+_OPTIONAL_VALUES = {"--explain": EXPLAIN_FORMATS[0], "--wait": _FOREVER}
+"""What options mean that need no value."""
 
 _EPILOG = """\
 exit codes:
@@ -34,10 +38,12 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 def _spell_out(words: Sequence[str]) -> Sequence[str]:
     """`--explain pipeline.yaml` names no format, so that it is `--explain text pipeline.yaml`."""
-    for at, (option, value) in enumerate(pairwise(words)):
-        if option == "--explain" and value.endswith(_PIPELINE_FILES):
-            return [*words[: at + 1], EXPLAIN_FORMATS[0], *words[at + 1 :]]
-    return words
+    spelled: list[str] = []
+    for option, value in pairwise([*words, ""]):
+        spelled.append(option)
+        if option in _OPTIONAL_VALUES and value.endswith(_PIPELINE_FILES):
+            spelled.append(_OPTIONAL_VALUES[option])
+    return spelled
 
 
 _Commands: TypeAlias = "argparse._SubParsersAction[Parser]"
@@ -148,6 +154,14 @@ def _add_run_files(command: argparse.ArgumentParser) -> None:
     files = command.add_argument_group("files")
     _add_compilation(files)
     files.add_argument("--force", action="store_true", help="overwrite existing output files")
+    files.add_argument(
+        "--wait",
+        metavar="DURATION",
+        nargs="?",
+        const=_FOREVER,
+        type=_wait_seconds,
+        help="wait for another run that writes the same files, at most as long as 10m or 2h",
+    )
 
 
 def _add_compilation(command: argparse._ActionsContainer) -> None:
@@ -290,6 +304,18 @@ def _at_least(low: int) -> Callable[[str], int]:
         return value
 
     return number
+
+
+def _wait_seconds(text: str) -> float:
+    from clinker.config.quantities import parse_duration
+
+    if text == _FOREVER:
+        return math.inf
+    try:
+        return parse_duration(text).total_seconds()
+    except ValueError:
+        message = f"'{text}' is not a duration such as 30s, 10m or 2h"
+        raise argparse.ArgumentTypeError(message) from None
 
 
 def _memory_size(text: str) -> int:

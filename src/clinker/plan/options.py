@@ -34,6 +34,8 @@ class Options:
     batch_id: str | None = None
     preview: Preview | None = None
     force: bool = False
+    wait: float | None = None
+    """For how many seconds to wait for other runs that write the same files."""
     metrics_spool_dir: Path | None = None
     variables: dict[str, str] = field(default_factory=dict)
     """The environment, from which `${NAME}` in the file is replaced."""

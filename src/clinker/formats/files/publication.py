@@ -22,6 +22,7 @@ import orjson
 
 from clinker.file_names import Compression
 from clinker.formats.common.writing import IfExists, Sink, WriteError, writing_to
+from clinker.formats.files.claims import Claimant, Claims
 from clinker.formats.files.commit import Commit, Placement
 from clinker.formats.files.compression import CompressedSink
 from clinker.formats.files.marks import Marks, nearest_directory
@@ -107,6 +108,10 @@ class Publication:
         self._prepared: list[_Prepared] = []
         self._removals: list[Path] = []
         self._taken: set[Path] = set()
+
+    def claims(self, claimant: Claimant) -> Claims:
+        """The claims of the run, which end together with the publication."""
+        return Claims(self._marks, claimant)
 
     def __enter__(self) -> Publication:
         return self
