@@ -204,6 +204,11 @@ def _add_run_reporting(command: argparse.ArgumentParser) -> None:
         metavar="DIR",
         help="where the run leaves its metrics (default: $CLINKER_METRICS_SPOOL_DIR)",
     )
+    reporting.add_argument(
+        "--count-nodes",
+        action="store_true",
+        help="count the records between nodes also where that takes another look at them",
+    )
     add_format(
         reporting,
         "how diagnostics and the report of the run are printed: for people, or as JSON",

@@ -102,6 +102,7 @@ def _options(args: Namespace) -> Options:
         batch_id=getattr(args, "batch_id", None),
         preview=Preview(records, _path(args.dry_run_output)) if records else None,
         force=getattr(args, "force", False),
+        count_nodes=getattr(args, "count_nodes", False),
         wait=getattr(args, "wait", None),
         metrics_spool_dir=_path(spool),
         variables=dict(os.environ),

@@ -14,6 +14,7 @@ from clinker.plan.analyses.correlation import Correlation, plan_correlation
 from clinker.plan.analyses.documents import plan_documents
 from clinker.plan.analyses.interchanges import check_interchanges
 from clinker.plan.analyses.joins import Join, plan_joins
+from clinker.plan.analyses.live import live_nodes
 from clinker.plan.analyses.ordering import Orders, plan_order
 from clinker.plan.analyses.ports import check_ports
 from clinker.plan.analyses.projection import plan_projections
@@ -64,6 +65,8 @@ class Plan:
     channel: str
     graph: Graph
     nodes: Mapping[str, Planned]
+    live: frozenset[str]
+    """The nodes that a run computes."""
     registry: Registry
     parameters: Parameters
     correlation: Correlation
@@ -148,6 +151,7 @@ def compile_pipeline(content: bytes, name: str, options: Options) -> Compiled:
         channel=channel_name,
         graph=graph,
         nodes=bound.nodes,
+        live=live_nodes(graph, bound.nodes, windows.values()),
         registry=registry,
         parameters=expansion.parameters,
         correlation=correlation,

@@ -34,6 +34,8 @@ class Options:
     batch_id: str | None = None
     preview: Preview | None = None
     force: bool = False
+    count_nodes: bool = False
+    """Whether records between nodes are counted where their number does not follow."""
     wait: float | None = None
     """For how many seconds to wait for other runs that write the same files."""
     metrics_spool_dir: Path | None = None

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property
@@ -31,7 +32,7 @@ from clinker.engine.rejects.origins import (
 )
 from clinker.engine.rejects.payload import payload_leaves
 from clinker.engine.rejects.reject_texts import MEMBERSHIP
-from clinker.engine.rejects.sites import Reason, Site, Sites
+from clinker.engine.rejects.sites import TIME_WINDOW, Reason, Site, Sites
 from clinker.engine.settling.rounds import GROUP_NUMBER, IS_COLLATERAL, SETTLED
 from clinker.formats.common.read_spec import FILE_SHIFT, ROW_MASK
 from clinker.formats.files.dead_letter_file import (
@@ -80,6 +81,14 @@ class Rejected:
     @property
     def by_source(self) -> Mapping[str, int]:
         return self._counted("source_name")
+
+    @property
+    def by_node(self) -> Mapping[str, int]:
+        """How many each node has rejected; sites that have names of their own count for theirs."""
+        counts: Counter[str] = Counter()
+        for label, count in self._counted("node").items():
+            counts[label.removeprefix(TIME_WINDOW)] += count
+        return counts
 
     @property
     def categories(self) -> Mapping[str, int]:

@@ -22,6 +22,9 @@ from clinker.engine.report.facts import Exit, RunError
 from clinker.frozen import frozen
 from clinker.plan.analyses.settling import Region
 
+TIME_WINDOW = "time_window:"
+"""What stands before the name of an aggregate that rejects records as late."""
+
 
 class Demand(IntEnum):
     """Sites that reject nothing: what comes to them asks for another run, done with more care."""

@@ -15,6 +15,7 @@ from clinker.engine.nodes.output import Written
 from clinker.engine.rejects.entries import Rejected
 from clinker.engine.rejects.sites import Demand
 from clinker.engine.report.facts import Exit, Retracted, RunError
+from clinker.engine.run.counting import count_nodes
 from clinker.engine.run.logs import announce
 from clinker.engine.run.prepare import Prepared
 from clinker.engine.run.settle import (
@@ -38,6 +39,7 @@ from clinker.formats.files.assembly import assemble, write_document
 from clinker.formats.renderer import renderer
 from clinker.frozen import frozen
 from clinker.plan.analyses.growth import may_outgrow_sources, may_outnumber_sources
+from clinker.plan.analyses.passing import NodePassing
 from clinker.plan.nodes import PlannedOutput
 
 _TINY_INPUT = 256 * 2**10
@@ -62,6 +64,7 @@ class Computed:
     outputs: tuple[ComputedOutput, ...]
     rejected: Rejected
     retracted: Retracted | None = None
+    nodes: tuple[NodePassing, ...] = ()
 
     @property
     def written(self) -> int:
@@ -116,9 +119,10 @@ def compute(prepared: Prepared, session: Session, demands: Set[Demand], rounds: 
         rejected = explain_rejects(prepared, session, building, settled)
         # Only what is settled is worth the copying.
         outputs = tuple(_put_together(prepared, *each) for each in collected)
-    computed = Computed(outputs=outputs, rejected=rejected, retracted=rounds.retracted)
-    check_rejects(prepared, rejected, computed.written)
-    return computed
+        written = {output.name: output.records for output in outputs}
+        check_rejects(prepared, rejected, sum(written.values()))
+        nodes = count_nodes(prepared, session, flows, rejected, written)
+    return Computed(outputs=outputs, rejected=rejected, retracted=rounds.retracted, nodes=nodes)
 
 
 def _collect(
