@@ -119,7 +119,9 @@ class Execution:
         if spool is None or self._plan.options.preview:
             return
         message = error.message if error else None
-        threads = self._settings.threads or os.cpu_count() or 1
+        settings = self._settings
+        is_elsewhere = settings.master or settings.remote
+        threads = settings.threads or (None if is_elsewhere else os.cpu_count())
         try:
             write_metrics(spool, metrics(self._plan, report, threads=threads, error=message))
         except OSError as problem:
@@ -147,7 +149,8 @@ class Execution:
         if self._plan.options.preview:  # standard output is for the records
             sys.stderr.write(preview_summary(report))
         else:
-            sys.stdout.write(summary(report))
+            counts = self._plan.options.count_nodes
+            sys.stdout.write(summary(report, with_nodes=counts))
 
     def _show_error(self, error: RunError) -> None:
         if self._debugs and error.exit_code != Exit.INTERRUPTED:
