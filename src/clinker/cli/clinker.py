@@ -12,6 +12,7 @@ from clinker import __version__
 from clinker.cli.command import Parser, add_completion, add_format, run_command
 
 LOG_LEVELS = ("error", "warn", "info", "debug", "trace")
+LOG_FORMATS = ("text", "json")
 EXPLAIN_FORMATS = ("text", "json", "dot", "sql")
 _PIPELINE_FILES = (".yaml", ".yml")
 _FOREVER = "forever"
@@ -197,7 +198,15 @@ def _add_run_reporting(command: argparse.ArgumentParser) -> None:
     )
     reporting.add_argument("--quiet", action="store_true", help="show no progress, only problems")
     reporting.add_argument(
-        "--log-level", choices=LOG_LEVELS, default="info", help="how much is logged"
+        "--log-level",
+        choices=LOG_LEVELS,
+        help="how much is logged (default: $CLINKER_LOG_LEVEL, else info)",
+    )
+    reporting.add_argument(
+        "--log-format",
+        choices=LOG_FORMATS,
+        help="how it is logged: as text for people, or as a JSON object on every line "
+        "(default: $CLINKER_LOG_FORMAT, else text)",
     )
     reporting.add_argument(
         "--metrics-spool-dir",

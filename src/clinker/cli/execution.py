@@ -15,6 +15,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from clinker.cli.command import DETAILED, IO, CommandError, internal_error, report_it
+from clinker.cli.log_lines import write_diagnostics, write_trace
 from clinker.cli.progress import Log, watching
 from clinker.cli.session_settings import session_settings
 from clinker.cli.signals import Interruption, broken_connections_told
@@ -55,18 +56,25 @@ class Execution:
         self._level = TraceLevel(args.log_level)
         self._quiet: bool = args.quiet
         self._is_json = args.format == "json"
+        self._logs_json = args.log_format == "json"
         self._debugs = args.log_level in DETAILED
-        self._settings = session_settings(plan, args, spark_conf, self._debugs)
+        # Spark tells its details in lines of its own.
+        speaks = self._debugs and not self._logs_json
+        self._settings = session_settings(plan, args, spark_conf, speaks)
 
     def run(self) -> int:
         """Run the pipeline, tell what became of it and return the exit code."""
         if not self._debugs:
             _silence_libraries()
-        if not self._is_json and self._level is not TraceLevel.ERROR:
+        if self._logs_json and self._level is not TraceLevel.ERROR:
+            write_diagnostics(self._findings)
+        elif not self._is_json and self._level is not TraceLevel.ERROR:
             print_diagnostics(self._findings)
         with Interruption() as interruption:
             with broken_connections_told():
-                with watching(self._level, interruption, quiet=self._quiet) as log:
+                with watching(
+                    self._level, interruption, quiet=self._quiet, as_json=self._logs_json
+                ) as log:
                     outcome, error = self._outcome(log)
                 if self._plan.options.preview:
                     interruption.too_late()
@@ -74,6 +82,7 @@ class Execution:
                     interruption.stands(outcome.exit_code)
                 self._leave_metrics(outcome, error, log)
             self._show(outcome, error)
+            log.ended(outcome, error)
         return int(outcome.exit_code)
 
     def _outcome(self, log: Log) -> tuple[RunReport, RunError | None]:
@@ -130,7 +139,7 @@ class Execution:
     def _show(self, report: RunReport, error: RunError | None) -> None:
         preview = self._plan.options.preview
         if error:
-            self._show_error(error)
+            self._show_error(error, report)
         elif preview and preview.output:
             _write_preview(report, preview.output)
         elif preview and not self._is_json:
@@ -143,7 +152,8 @@ class Execution:
 
     @property
     def _is_silent(self) -> bool:
-        return self._quiet or self._level in (TraceLevel.ERROR, TraceLevel.WARN)
+        is_terse = self._quiet or self._level in (TraceLevel.ERROR, TraceLevel.WARN)
+        return is_terse or self._logs_json
 
     def _show_summary(self, report: RunReport) -> None:
         if self._plan.options.preview:  # standard output is for the records
@@ -152,11 +162,16 @@ class Execution:
             counts = self._plan.options.count_nodes
             sys.stdout.write(summary(report, with_nodes=counts))
 
-    def _show_error(self, error: RunError) -> None:
+    def _show_error(self, error: RunError, report: RunReport) -> None:
         if self._debugs and error.exit_code != Exit.INTERRUPTED:
-            trace = "".join(traceback.format_exception(error))
-            sys.stderr.write(hide_secrets(trace, self._settings))
-        if error.exit_code == Exit.INTERRUPTED:
+            trace = hide_secrets("".join(traceback.format_exception(error)), self._settings)
+            if self._logs_json:
+                write_trace(trace)
+            else:
+                sys.stderr.write(trace)
+        if self._logs_json:
+            write_diagnostics(error.diagnostics, report)
+        elif error.exit_code == Exit.INTERRUPTED:
             print(error.message, file=sys.stderr)
         elif self._is_json:
             return

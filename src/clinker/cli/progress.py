@@ -8,11 +8,12 @@ from contextlib import contextmanager
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, TextIO
 
+from clinker.cli.log_lines import end_line, log_line
 from clinker.cli.signals import Interruption
 from clinker.cxl.failure import printable
 from clinker.cxl.syntax.ast import TraceLevel
 from clinker.cxl.values import Value, text_of
-from clinker.engine.report.facts import Identity
+from clinker.engine.report.facts import Identity, RunError, RunReport
 from clinker.engine.report.notation import timestamp
 from clinker.engine.run.observer import Unit
 
@@ -58,7 +59,10 @@ class Log:
         fields: Mapping[str, Value] | None = None,
     ) -> None:
         if level in self._shown:
-            self._write(level, _message(text, node, fields))
+            self._write(level, text, node, fields)
+
+    def ended(self, report: RunReport, error: RunError | None) -> None:
+        """The run is over; its summary or its error is shown by others."""
 
     def publishing(self) -> None:
         self._interruption.check()
@@ -68,14 +72,41 @@ class Log:
     def published(self, code: int) -> None:
         self._interruption.stands(code)
 
-    def _write(self, level: TraceLevel, message: str) -> None:
+    def _write(
+        self,
+        level: TraceLevel,
+        text: str,
+        node: str | None,
+        fields: Mapping[str, Value] | None,
+    ) -> None:
         batch = self.identity.batch_id if self.identity else "-"
-        line = f"{timestamp(datetime.now(UTC))} {printable(batch)} {level}: {message}\n"
+        message = _message(text, node, fields)
+        self._put(f"{timestamp(datetime.now(UTC))} {printable(batch)} {level}: {message}\n")
+
+    def _put(self, line: str) -> None:
         try:
             self._stream.write(line)
             self._stream.flush()
         except BrokenPipeError:  # the run matters more than who reads its log
             self._shown = frozenset()
+
+
+class JsonLog(Log):
+    """An observer that writes an object of JSON on every line, and on the last how it ended."""
+
+    def _write(
+        self,
+        level: TraceLevel,
+        text: str,
+        node: str | None,
+        fields: Mapping[str, Value] | None,
+    ) -> None:
+        self._put(log_line(level, text, self.identity, node=node, fields=fields or None))
+
+    def ended(self, report: RunReport, error: RunError | None) -> None:
+        level, line = end_line(report, error)
+        if level in self._shown:
+            self._put(line)
 
 
 class ProgressBar(Log):
@@ -100,22 +131,37 @@ class ProgressBar(Log):
     def advanced(self, amount: int) -> None:
         self._progress.advance(self._step, amount)
 
-    def _write(self, level: TraceLevel, message: str) -> None:
+    def _write(
+        self,
+        level: TraceLevel,
+        text: str,
+        node: str | None,
+        fields: Mapping[str, Value] | None,
+    ) -> None:
         from rich.text import Text
 
+        message = _message(text, node, fields)
         shown = Text.assemble((level.value, _STYLES.get(level, "dim")), f": {message}")
         self._progress.console.print(shown, soft_wrap=True)
 
 
 @contextmanager
 def watching(
-    threshold: TraceLevel, interruption: Interruption, *, quiet: bool, stream: TextIO | None = None
+    threshold: TraceLevel,
+    interruption: Interruption,
+    *,
+    quiet: bool,
+    as_json: bool = False,
+    stream: TextIO | None = None,
 ) -> Iterator[Log]:
     """The observer that fits where it writes, on standard error by default."""
     stream = stream or sys.stderr
     shows_progress = not quiet and threshold not in (TraceLevel.ERROR, TraceLevel.WARN)
     if quiet and threshold is not TraceLevel.ERROR:
         threshold = TraceLevel.WARN
+    if as_json:
+        yield JsonLog(threshold, interruption, stream)
+        return
     if not (stream.isatty() and shows_progress):
         yield Log(threshold, interruption, stream)
         return
