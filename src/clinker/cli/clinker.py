@@ -214,6 +214,12 @@ def _add_run_reporting(command: argparse.ArgumentParser) -> None:
         help="where the run leaves its metrics (default: $CLINKER_METRICS_SPOOL_DIR)",
     )
     reporting.add_argument(
+        "--openlineage",
+        metavar="FILE|URL",
+        help="tell a catalogue what the run reads and writes, and which columns are made of which "
+        "(default: $CLINKER_OPENLINEAGE)",
+    )
+    reporting.add_argument(
         "--count-nodes",
         action="store_true",
         help="count the records between nodes also where that takes another look at them",

@@ -26,6 +26,7 @@ _VARIABLES = {
     "--log-level": "CLINKER_LOG_LEVEL",
     "--memory-limit": "CLINKER_MEMORY_LIMIT",
     "--metrics-spool-dir": "CLINKER_METRICS_SPOOL_DIR",
+    "--openlineage": "CLINKER_OPENLINEAGE",
     "--threads": "CLINKER_THREADS",
 }
 """By option, the variable of the environment that stands for it."""

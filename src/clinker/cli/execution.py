@@ -13,6 +13,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from clinker.cli.command import DETAILED, IO, CommandError, internal_error, report_it
 from clinker.cli.log_lines import write_diagnostics, write_trace
@@ -33,6 +34,9 @@ from clinker.engine.session.secrets import hide_secrets
 from clinker.engine.session.settings import SessionError
 from clinker.plan.compile import Plan
 from clinker.plan.files.discovery import check_inputs, discover
+
+if TYPE_CHECKING:
+    from clinker.engine.report.openlineage import Telling
 
 _LITTLE_INPUT = 32 * 2**20
 """Up to so many bytes a run ends before Java's optimizing compiler has paid off."""
@@ -61,6 +65,7 @@ class Execution:
         # Spark tells its details in lines of its own.
         speaks = self._debugs and not self._logs_json
         self._settings = session_settings(plan, args, spark_conf, speaks)
+        self._telling = _telling(plan, args.openlineage)
 
     def run(self) -> int:
         """Run the pipeline, tell what became of it and return the exit code."""
@@ -75,12 +80,15 @@ class Execution:
                 with watching(
                     self._level, interruption, quiet=self._quiet, as_json=self._logs_json
                 ) as log:
+                    log.on_begin = self._telling.began if self._telling else None
                     outcome, error = self._outcome(log)
                 if self._plan.options.preview:
                     interruption.too_late()
                 else:
                     interruption.stands(outcome.exit_code)
                 self._leave_metrics(outcome, error, log)
+                for problem in self._telling.ended(outcome, error) if self._telling else ():
+                    log.warned(problem)
             self._show(outcome, error)
             log.ended(outcome, error)
         return int(outcome.exit_code)
@@ -183,6 +191,16 @@ class Execution:
                 print(f"  {note}", file=sys.stderr)
             if error.help:
                 print(f"  help: {error.help}", file=sys.stderr)
+
+
+def _telling(plan: Plan, target: str | None) -> Telling | None:
+    """Who is told of the lineage of a run, if anybody is."""
+    if not target or plan.options.preview:
+        return None
+    from clinker.engine.report.openlineage import Events, Telling, receiver_of
+
+    namespace = os.environ.get("OPENLINEAGE_NAMESPACE") or "clinker"
+    return Telling(Events(plan, namespace), receiver_of(target, os.environ))
 
 
 def _input_size(plan: Plan) -> int:

@@ -33,11 +33,15 @@ class Log:
         self._shown = frozenset(_LEVELS[_LEVELS.index(threshold) :])
         self._interruption = interruption
         self._stream = stream
+        self.on_begin: Callable[[Identity], None] | None = None
+        """Who wants to know as well."""
         self.is_publishing = False
         """Whether outputs are being put in place, or are there already."""
 
     def began(self, identity: Identity) -> None:
         self.identity = identity
+        if self.on_begin:
+            self.on_begin(identity)
 
     def step_started(self, name: str, total: int | None = None, unit: Unit = "records") -> None:
         self.logged(TraceLevel.DEBUG, name)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-
 import pytest
 
 from clinker.plan.analyses.lineage import OutputLineage, output_lineage

@@ -180,6 +180,13 @@ def test_joins() -> None:
     assert _in_out(of(_combine("first", cxl="filter o.id > 1 emit id = o.id"))) == (14, None)
 
 
+def test_records_that_a_join_rejects_may_be_those_it_only_looks_at() -> None:
+    nodes = _PRODUCTS + _combine("first") + _output("o", "c")
+    passing = _passing(nodes, {"o": 10}, {"c": 2})
+    assert _in_out(passing.of("c")) == (14, 10)
+    assert passing.of("c").rejected == 2
+
+
 def test_an_output_that_drops() -> None:
     order = ", sort_order: [{field: id, null_order: drop}]"
     passing = _passing(_output("o", "orders", order), {"o": 8})

@@ -96,7 +96,9 @@ def _table(
     align = align or [str.ljust] * len(rows[0])
     widths = [max(len(cell) for cell in column) for column in zip(*rows, strict=True)]
     return [
-        "  ".join(pad(*each) for pad, *each in zip(align, row, widths, strict=True)).rstrip()
+        "  ".join(
+            pad(cell, width) for pad, cell, width in zip(align, row, widths, strict=True)
+        ).rstrip()
         for row in rows
     ]
 

@@ -13,7 +13,7 @@ from clinker.cxl.syntax.ast import TraceLevel
 from clinker.engine.report.facts import Exit, Identity, RunError
 from clinker.engine.report.notation import timestamp
 from clinker.engine.run.observer import Observer
-from clinker.formats.common.writing import writing_to
+from clinker.formats.common.writing import WriteError, writing_to
 from clinker.formats.files.claims import Claimant, Conflict
 from clinker.formats.files.publication import Publication
 from clinker.plan.compile import Plan
@@ -69,8 +69,11 @@ class Claiming:
         places = [place for path in paths for place in with_parents(path.parent, base_dir)]
         if not paths:
             return None
-        with writing_to(paths[0]):
-            return self._claims.make(paths, places)
+        try:
+            with writing_to(paths[0]):
+                return self._claims.make(paths, places)
+        except WriteError as problem:
+            raise RunError(printable(str(problem)), Exit.IO, help=problem.help) from problem
 
 
 def _busy(conflict: Conflict, *, has_waited: bool) -> RunError:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -19,6 +19,7 @@ from clinker.formats.files.marks import (
     locked,
     nearest_directory,
     runs_in,
+    staging_directory,
     write_aside,
 )
 from clinker.formats.files.recovery import may_be_alive
@@ -58,6 +59,9 @@ class Claims:
         Others are looked for in `places`: wherever a run that writes these files leaves its mark.
         """
         real = {path.resolve(): path for path in paths}
+        by_directory: dict[Path, list[str]] = {}
+        for path in real:
+            by_directory.setdefault(staging_directory(path), []).append(str(path))
         around = {place.resolve() for place in map(nearest_directory, places)}
         around = {place for place in around if os.access(place, os.R_OK | os.X_OK)}
         with locked(around):
@@ -68,7 +72,7 @@ class Claims:
                         conflict = _conflict(directory, run_id, real)
                         if conflict:
                             return conflict
-            self._write(real)
+            self._write(by_directory)
         return None
 
     def _withdraw(self) -> None:
@@ -76,10 +80,7 @@ class Claims:
             claims.unlink(missing_ok=True)
         self._claimed.clear()
 
-    def _write(self, paths: Iterable[Path]) -> None:
-        by_directory: dict[Path, list[str]] = {}
-        for path in paths:
-            by_directory.setdefault(nearest_directory(path.parent), []).append(str(path))
+    def _write(self, by_directory: Mapping[Path, Sequence[str]]) -> None:
         for directory, names in by_directory.items():
             content = json.dumps({"claimant": vars(self._claimant), "paths": names}).encode()
             claims = claims_in(directory, self._claimant.run_id)

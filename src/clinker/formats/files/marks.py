@@ -47,6 +47,14 @@ def nearest_directory(directory: Path) -> Path:
     return directory
 
 
+def staging_directory(path: Path) -> Path:
+    """Where a file lies aside: its own directory, or the nearest above it that exists."""
+    directory = nearest_directory(path.parent)
+    if not directory.is_dir():
+        raise NotADirectoryError(errno.ENOTDIR, f"{directory} is no directory")
+    return directory
+
+
 def runs_in(directory: Path) -> list[str]:
     """The runs that have left something in a directory, alive or not."""
     with os.scandir(directory) as entries:

@@ -75,7 +75,7 @@ class Passing:
         node = self._nodes[name]
         came, left = self._came(node), self._gone(node)
         dropped = None
-        if came is not None and left is not None and _takes_records_one_by_one(node):
+        if came is not None and left is not None and self._takes_one_by_one(node):
             dropped = came - left - self._rejected(name)
             if dropped < 0:
                 raise Contradiction(name)
@@ -175,6 +175,15 @@ class Passing:
     def _rejected(self, name: str) -> int:
         return self._known.rejected.get(name, 0)
 
+    def _takes_one_by_one(self, node: Planned) -> bool:
+        """Whether whatever comes and does not leave was rejected, or dropped by a program."""
+        if node.shape is not Shape.JOINS:
+            return node.shape is Shape.PASSES and EmitEach not in _drops(node)
+        config = node.node.config
+        keeps = config.match != "all" and config.on_miss == "null_fields"
+        # Those of other inputs than the driver may be among the rejected.
+        return keeps and not self._rejected(node.name)
+
     def _hands_on_each(self, node: Planned) -> bool:
         """Whether all leave it that come and are not rejected."""
         match node.shape:
@@ -185,20 +194,11 @@ class Passing:
             case Shape.WRITES:
                 return all(key.null_order != "drop" for key in node.node.config.sort_order)
             case Shape.JOINS:
-                # Those of other inputs than the driver may be among the rejected.
-                is_clean = not self._rejected(node.name)
-                return is_clean and _takes_records_one_by_one(node) and not _drops(node)
+                return self._takes_one_by_one(node) and not _drops(node)
             case Shape.GROUPS:
                 return False
             case other:
                 assert_never(other)
-
-
-def _takes_records_one_by_one(node: Planned) -> bool:
-    """Whether whatever comes and does not leave was rejected, or dropped by a program."""
-    if node.shape is Shape.JOINS:
-        return node.node.config.match != "all" and node.node.config.on_miss == "null_fields"
-    return node.shape is Shape.PASSES and EmitEach not in _drops(node)
 
 
 def dropped(passing: Collection[NodePassing]) -> tuple[int | None, int | None]:
