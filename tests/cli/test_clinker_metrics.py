@@ -53,7 +53,7 @@ def test_a_run_is_collected_once(
     assert capsys.readouterr().out == (
         f"Collected 1 file(s) → {archive}\n"
         f"Would collect 1 file(s) from {spool}\n  {spool}/b.json (p)\n"
-        f"Collected 1 file(s) → {archive}\n"
+        f"Collected 1 file(s) → {archive}, 1 known\n"
     )
     assert runs(archive) == ["a", "b"]
     # As if an earlier one had been killed before it could delete them.

@@ -6,6 +6,7 @@ import datetime as dt
 import io
 import json
 import os
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -13,12 +14,14 @@ from pathlib import Path
 import pytest
 
 from clinker.cli.clinker import main
+from clinker.cli.log_lines import log_line
 from clinker.cli.progress import watching
 from clinker.cli.signals import Interruption
 from clinker.cxl.syntax.ast import TraceLevel
 from clinker.engine.report.facts import RunError, identify
 from tests.engine.report.reports import report
 
+ROOT = Path(__file__).resolve().parents[2]
 ALWAYS = ["timestamp", "level", "execution_id", "batch_id", "message"]
 BROKEN = """\
 pipeline: { name: p }
@@ -115,6 +118,19 @@ def test_a_line_is_one_object_whatever_is_in_it(text: str) -> None:
         assert first["message"] == last["message"] == text
     # Not everything that reads JSON takes halves of characters.
     json.dumps(first, ensure_ascii=False).encode()
+
+
+def test_the_documentation_knows_every_key() -> None:
+    page = (ROOT / "docs" / "running" / "running.md").read_text("utf-8")
+    about = page.partition("### Logs as JSON")[2].partition("## Previews")[0]
+    documented = re.findall(r"^\| `(\w+)` \|", about, re.MULTILINE)
+    error = {"help": "h", "notes": ["n"], "exit_code": 3, "duration_ms": 1, "records": {}}
+    line = log_line(TraceLevel.INFO, "m", node="n", fields={}, diagnostic={}, stack="s", **error)
+    assert sorted(documented) == sorted(json.loads(line))
+    [example] = re.findall(r"```json\n(.*?)```", about, re.DOTALL)
+    message, last = lines(example)
+    assert set(message) | set(last) <= set(documented)
+    assert [*last] == [*logged()[-1]]
 
 
 def command(place: Path, *options: str, **variables: str) -> subprocess.CompletedProcess[str]:

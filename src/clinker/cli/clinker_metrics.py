@@ -53,7 +53,8 @@ def run(args: Namespace) -> int:
         added = _append(archive, reports)
         if args.delete_after_collect:
             _delete([*(report.file for report in reports), *_abandoned(spool)])
-    print(f"Collected {added} file(s) → {args.output_file}")
+    known = len(reports) - added
+    print(f"Collected {added} file(s) → {args.output_file}" + (f", {known} known" if known else ""))
     return OK
 
 

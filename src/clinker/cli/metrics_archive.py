@@ -35,7 +35,8 @@ class Archive:
         self._file.seek(0)
         found: set[str] = set()
         for line in self._file:
-            if own := _OWN_LINE.match(line):
+            own = _OWN_LINE.match(line)
+            if own and line.endswith(b"}\n"):
                 found.add(own["id"].decode())
                 continue
             with suppress(ValueError, RecursionError):  # somebody else's

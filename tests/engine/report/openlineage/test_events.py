@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import re
 from pathlib import Path
 from typing import Any
 
@@ -10,11 +11,13 @@ import pytest
 
 from clinker.engine.report.facts import Exit, RunError, identify
 from clinker.engine.report.openlineage import Events
+from clinker.plan.analyses.lineage import Influence
 from clinker.plan.compile import Plan, compile_pipeline
 from clinker.plan.options import Options
 from tests.engine.report.openlineage.standard import check
 from tests.engine.report.reports import output, report
 
+ROOT = Path(__file__).resolve().parents[4]
 PIPELINE = """\
 pipeline: { name: orders }
 error_handling: { strategy: continue, dlq: { path: bad.csv } }
@@ -158,6 +161,28 @@ def test_the_judgement_is_strict(events: Events, spoil: Any) -> None:
     spoil(event)
     with pytest.raises((TypeError, ValueError, KeyError)):
         check(event)
+
+
+def test_the_documentation_says_what_is_true(tmp_path: Path) -> None:
+    page = (ROOT / "docs" / "running" / "lineage.md").read_text("utf-8")
+    [pipeline] = re.findall(r"```yaml\n(.*?)```", page, re.DOTALL)
+    event = Events(planned(tmp_path, pipeline), "n").started(identify(None))
+    check(event)
+    facet = event["outputs"][0]["facets"]["columnLineage"]
+    made = {name: each["inputFields"] for name, each in facet["fields"].items()}
+    told = {
+        column: "; ".join(
+            f"`{each['field']}`: {way['subtype'].lower()}"
+            for each in fields
+            for way in each["transformations"]
+        )
+        for column, fields in {**made, "every record": facet["dataset"]}.items()
+    }
+    about = page.partition("says of its output:")[2].partition("| Word |")[0]
+    rows = re.findall(r"^\| `?([\w ]+?)`? \| (`.*) \|$", about, re.MULTILINE)
+    assert dict(rows) == told
+    words = re.findall(r"^\| `([A-Z_]+)` \| (?:is|decides)", page, re.MULTILINE)
+    assert words == [influence.name for influence in Influence]
 
 
 def test_every_output_has_its_lineage(tmp_path: Path) -> None:
