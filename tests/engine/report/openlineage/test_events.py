@@ -165,7 +165,7 @@ def test_the_judgement_is_strict(events: Events, spoil: Any) -> None:
 
 def test_the_documentation_says_what_is_true(tmp_path: Path) -> None:
     page = (ROOT / "docs" / "running" / "lineage.md").read_text("utf-8")
-    [pipeline] = re.findall(r"```yaml\n(.*?)```", page, re.DOTALL)
+    [pipeline] = re.findall(r"```yaml pipeline\n(.*?)```", page, re.DOTALL)
     event = Events(planned(tmp_path, pipeline), "n").started(identify(None))
     check(event)
     facet = event["outputs"][0]["facets"]["columnLineage"]
