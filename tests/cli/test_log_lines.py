@@ -124,8 +124,9 @@ def test_the_documentation_knows_every_key() -> None:
     page = (ROOT / "docs" / "running" / "running.md").read_text("utf-8")
     about = page.partition("### Logs as JSON")[2].partition("## Previews")[0]
     documented = re.findall(r"^\| `(\w+)` \|", about, re.MULTILINE)
-    error = {"help": "h", "notes": ["n"], "exit_code": 3, "duration_ms": 1, "records": {}}
-    line = log_line(TraceLevel.INFO, "m", node="n", fields={}, diagnostic={}, stack="s", **error)
+    at_the_end = {"exit_code": 3, "duration_ms": 1, "records": {}}
+    said = {"node": "n", "fields": {}, "diagnostic": {}, "help": "h", "notes": ["n"], "stack": "s"}
+    line = log_line(TraceLevel.INFO, "m", None, **said, **at_the_end)
     assert sorted(documented) == sorted(json.loads(line))
     [example] = re.findall(r"```json\n(.*?)```", about, re.DOTALL)
     message, last = lines(example)
@@ -153,6 +154,8 @@ def test_findings_are_lines_too(tmp_path: Path) -> None:
     assert [*line] == [*ALWAYS, "diagnostic"]
     assert line["level"] == "error"
     assert line["diagnostic"]["code"] == "E200"  # type: ignore[index]
+    done = command(tmp_path, "--log-format", "json", "--explain", "json", "--format", "json")
+    assert (done.returncode, done.stdout, len(lines(done.stderr))) == (1, "", 1)
     done = command(tmp_path, "--log-format", "json", "--dry-run", "--format", "json")
     assert json.loads(done.stdout)[0]["code"] == "E200"
     assert len(lines(done.stderr)) == 1

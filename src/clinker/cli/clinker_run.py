@@ -9,6 +9,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import TextIO
 
 from clinker.cli.command import CONFIGURATION, IO, OK, USAGE, CommandError, report
 from clinker.cxl.failure import printable
@@ -55,7 +56,7 @@ def run(args: Namespace) -> int:
 def explain_plan(args: Namespace, form: str) -> int:
     """Print the execution plan of a pipeline."""
     compiled = compile_file(args)
-    failed = report(compiled.diagnostics, args.format, sys.stderr)
+    failed = _report(compiled.diagnostics, args, sys.stderr)
     if failed or not compiled.plan:
         return CONFIGURATION
     from clinker.engine.report.explain import explain
@@ -83,16 +84,18 @@ def _check(compiled: Compiled, args: Namespace, spark_conf: Mapping[str, str]) -
     return OK
 
 
-def _report(diagnostics: Sequence[Diagnostic], args: Namespace) -> bool:
+def _report(
+    diagnostics: Sequence[Diagnostic], args: Namespace, json_to: TextIO | None = None
+) -> bool:
     """Tell findings the way the user asked for; whether there was an error."""
-    if args.log_format != "json":
-        return report(diagnostics, args.format)
-    from clinker.cli.log_lines import write_diagnostics
+    logs_json = getattr(args, "log_format", None) == "json"
+    if logs_json:
+        from clinker.cli.log_lines import write_diagnostics
 
-    write_diagnostics(diagnostics)
-    if args.format == "json":
-        return report(diagnostics, args.format)
-    return any(d.is_error for d in diagnostics)
+        write_diagnostics(diagnostics)
+    if logs_json and (args.format != "json" or json_to):
+        return any(d.is_error for d in diagnostics)
+    return report(diagnostics, args.format, json_to)
 
 
 def compile_file(args: Namespace) -> Compiled:
