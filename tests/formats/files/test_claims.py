@@ -108,6 +108,17 @@ def test_a_link_leads_to_the_same_file(tmp_path: Path) -> None:
         assert Run().claim(tmp_path / "link" / "out.csv")
 
 
+def test_a_link_to_a_file_is_that_file(tmp_path: Path) -> None:
+    for name in ("real", "one", "two"):
+        (tmp_path / name).mkdir()
+    for name in ("one", "two"):
+        (tmp_path / name / "out.csv").symlink_to(tmp_path / "real" / "out.csv")
+    with holder(tmp_path / "one" / "out.csv"):
+        assert Run().claim(tmp_path / "one" / "out.csv")
+        assert Run().claim(tmp_path / "two" / "out.csv")
+        assert Run().claim(tmp_path / "real" / "out.csv")
+
+
 def test_names_may_be_any_bytes(tmp_path: Path) -> None:
     file = tmp_path / os.fsdecode(b"\xff\n'$(x)")
     with holder(file):

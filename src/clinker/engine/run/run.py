@@ -45,6 +45,7 @@ def run(
                 jvm.kill()
             raise
         with (
+            prepared.publication,  # what it has claimed is let go of, whatever happens
             engine_errors(settings),
             open_session(settings, jvm) as session,
             # Those of Spark can be read only as long as it is there.
@@ -66,8 +67,8 @@ def run_in(plan: Plan, session: Session, observer: Observer) -> RunReport:
 
 def _complete(prepared: Prepared, session: Session, memory: MemorySampler) -> RunReport:
     try:
-        session.batches.expect(record_bytes(prepared))
         with prepared.publication:
+            session.batches.expect(record_bytes(prepared))
             computed = compute_with_care(prepared, session)
             report = publish(prepared, session, memory, computed)
             prepared.staged.run_succeeded = report.exit_code == Exit.OK

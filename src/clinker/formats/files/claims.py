@@ -64,6 +64,7 @@ class Claims:
             by_directory.setdefault(staging_directory(path), []).append(str(path))
         around = {place.resolve() for place in map(nearest_directory, places)}
         around = {place for place in around if os.access(place, os.R_OK | os.X_OK)}
+        around |= by_directory.keys()  # of files that links lead to
         with locked(around):
             self._withdraw()
             for directory in sorted(around):
@@ -82,7 +83,14 @@ class Claims:
 
     def _write(self, by_directory: Mapping[Path, Sequence[str]]) -> None:
         for directory, names in by_directory.items():
-            content = json.dumps({"claimant": vars(self._claimant), "paths": names}).encode()
+            who = self._claimant
+            claimant = {
+                "batch_id": who.batch_id,
+                "process": who.process,
+                "host": who.host,
+                "started": who.started,
+            }
+            content = json.dumps({"claimant": claimant, "paths": names}).encode()
             claims = claims_in(directory, self._claimant.run_id)
             write_aside(self._marks.new_name(directory), content).rename(claims)
             self._claimed.append(claims)
@@ -95,7 +103,7 @@ def _conflict(directory: Path, run_id: str, wanted: dict[Path, Path]) -> Conflic
     path = next(filter(None, taken), None)
     if path is None or not may_be_alive(directory, run_id):
         return None
-    return Conflict(path=path, claimant=Claimant(**content["claimant"]))
+    return Conflict(path=path, claimant=Claimant(**content["claimant"], run_id=run_id))
 
 
 def _read(claims: Path) -> dict[str, Any]:
