@@ -60,6 +60,7 @@ def command_parser() -> Parser:
     _add_check(commands)
     _add_fmt(commands)
     _add_schema(commands)
+    _add_lsp(commands)
     _add_metrics(commands)
     _add_recover(commands)
     _add_warmup(commands)

@@ -14,7 +14,7 @@ from clinker.cxl.check.lone import check_lone, lone_context
 from clinker.cxl.check.modules import ModuleLibrary, read_source
 from clinker.diagnostics import Diagnostic, Label, Source
 from clinker.editing.kinds import FileKind
-from clinker.plan.compile import DEFAULT_RULES_PATH, compile_pipeline
+from clinker.plan.compile import DEFAULT_RULES_PATH, Compiled, compile_pipeline
 from clinker.plan.files.workspace import workspace_root
 from clinker.plan.graph.channels import choose_channel
 from clinker.plan.lone_composition import compile_composition
@@ -24,7 +24,7 @@ from clinker.plan.options import Options
 def check_content(path: Path, content: bytes, kind: FileKind, options: Options) -> list[Diagnostic]:
     """The findings about a file and what it refers to, under the names that a user has for them."""
     options = for_file(path, options)
-    findings = _check(path, content, kind, options)
+    findings = look_at(path, content, kind, options).diagnostics
     return [*named_by_path(findings, path, options.base_dir)]
 
 
@@ -37,22 +37,24 @@ NO_DIRECTORY = Path()
 """Stands for the directory of each file."""
 
 
-def _check(path: Path, content: bytes, kind: FileKind, options: Options) -> list[Diagnostic]:
+def look_at(path: Path, content: bytes, kind: FileKind, options: Options) -> Compiled:
+    """What compiling a file gives, or whatever comes nearest to that for its kind."""
     match kind:
         case FileKind.PIPELINE:
-            return compile_pipeline(content, str(path), options).diagnostics
+            return compile_pipeline(content, str(path), options)
         case FileKind.COMPOSITION:
             calling = replace(options, rules_path=rules_of(path, options))
-            return compile_composition(content, path, calling).diagnostics
+            return compile_composition(content, path, calling)
         case FileKind.CHANNEL:
-            return _check_channel(path, content, options)
+            findings = _check_channel(path, content, options)
         case FileKind.SCHEMA:
-            return list(load_schema(content, str(path)))
+            findings = list(load_schema(content, str(path)))
         case FileKind.WORKSPACE:
-            return list(load_workspace(content, str(path)).diagnostics)
+            findings = list(load_workspace(content, str(path)).diagnostics)
         case FileKind.PROGRAM:
             context = lone_context(modules_of(path, options))
-            return check_lone(read_source(str(path), content), context)
+            findings = check_lone(read_source(str(path), content), context)
+    return Compiled(None, findings)
 
 
 def modules_of(path: Path, options: Options) -> ModuleLibrary:
@@ -135,6 +137,11 @@ def named_by_path(
             primary=finding.primary and rename(finding.primary),
             secondary=tuple(map(rename, finding.secondary)),
         )
+
+
+def whole(path: Path) -> Path:
+    """A path from the root on, without `..`; links are left alone."""
+    return Path(os.path.normpath(path.absolute()))
 
 
 def path_of(name: str, path: Path, base_dir: Path) -> Path:
