@@ -254,7 +254,7 @@ def test_follows_compositions_and_modules(editor: Editor, project: Path, path: P
     assert "fn times(a, b) = a * b" in editor.hover(composition, "m::ti|mes")
     assert "factor" in editor.complete(composition, "$config.|factor")
     assert "times" in editor.complete(composition, "m::|times")
-    with pytest.raises(RequestFailed, match="also named in c.comp.yaml"):
+    with pytest.raises(RequestFailed, match=r"also named in c\.comp\.yaml"):
         editor.rename(path, "sum(amo|unt)", "price")
 
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import TypeAlias
 
 from clinker.config.tree import Node
@@ -19,6 +19,7 @@ from clinker.diagnostics import Location, Span
 from clinker.editing.yaml_places import ANY, inside, scalars_at
 from clinker.frozen import frozen
 from clinker.plan.compile import Draft
+from clinker.plan.lone_composition import CALLER
 from clinker.plan.nodes import (
     Planned,
     PlannedAggregate,
@@ -87,17 +88,20 @@ def column_places(kind: str) -> tuple[tuple[str, ...], ...]:
 class Columns:
     """The columns of a graph and every mention of them."""
 
-    def __init__(self, draft: Draft) -> None:
+    def __init__(self, draft: Draft, more: Iterable[Mention] = ()) -> None:
         self._nodes = draft.nodes
         self._readings = draft.binder.readings
         self._parents: dict[At, At] = {}
-        self.mentions: list[Mention] = []
+        self.mentions = list(more)
         self.lost: set[At] = set()
         """Columns that something names without a place of its own."""
         for planned in draft.nodes.values():
             self.mentions += self._of_settings(planned)
             for reading in self._readings.get(planned.name, ()):
                 self.mentions += self._of_reading(planned, reading)
+        for planned in draft.nodes.values():
+            for name in planned.row.columns:
+                self.column((planned.name, name))
         self._by_column: dict[At, list[Mention]] = defaultdict(list)
         for mention in self.mentions:
             self._by_column[self.column(mention.at)].append(mention)
@@ -193,6 +197,8 @@ class Columns:
 
     def _of_settings(self, planned: Planned) -> Iterator[Mention]:
         kind, tree = planned.unit.kind, planned.node.node
+        if tree.source.name.endswith(CALLER):
+            return
         config: Node = tree.get("config") or tree
         for place in _OWN.get(kind, ()):
             for scalar in scalars_at(config, place):
@@ -271,9 +277,12 @@ def statements_of(syntax: ast.Node | None) -> Iterator[ast.Statement]:
 def expressions_of(sketch: typed.Program | typed.Expr | None) -> Iterator[typed.Expr]:
     if isinstance(sketch, typed.Program):
         for statement in sketch.every_statement():
-            # The keys of `distinct by`, the levels of `trace`: all that a statement is made of.
             for part in vars(statement).values():
-                yield from (p for p in _flat(part) if isinstance(p, typed.Expr))
+                for expression in _flat(part):
+                    # Without a key of its own, `distinct` names nothing.
+                    is_own = getattr(expression, "location", None) != statement.location
+                    if isinstance(expression, typed.Expr) and is_own:
+                        yield expression
     elif sketch is not None:
         yield sketch
 

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 
+from clinker.config.tree import Node
 from clinker.diagnostics import Diagnostic, Location, Source, Span
 from clinker.editing.checking import path_of, whole
 from clinker.editing.completion import complete
@@ -145,7 +146,14 @@ class Desk:
     def format(self, sheet: Sheet) -> list[Edit]:
         if sheet.kind is None:
             return []
-        return [*format_source(Source(str(sheet.path), sheet.text), sheet.kind).edits]
+        source = Source(str(sheet.path), sheet.text)
+        return [*format_source(source, sheet.kind, self._tree(sheet)).edits]
+
+    def _tree(self, sheet: Sheet) -> Node | None:
+        """The text as it was parsed, unless it has changed or the environment was put into it."""
+        model = sheet.atlas.model if sheet.atlas else None
+        is_same = model is not None and model.text == sheet.text and "$" not in sheet.text
+        return model.tree if model and is_same else None
 
     def outline(self, sheet: Sheet) -> list[Symbol]:
         return outline(sheet.atlas.model) if sheet.atlas else []
@@ -154,19 +162,17 @@ class Desk:
         return sheet.shift.to_old(offset) if sheet.shift else None
 
     def _places(self, sheet: Sheet, locations: list[Location]) -> Iterator[Place]:
+        """Where locations are now; what has changed since is left out."""
+        files: dict[Source, tuple[Path, Shift]] = {}
         for location in locations:
-            place = self.place(sheet, location)
-            if place:
-                yield place
-
-    def place(self, sheet: Sheet, location: Location) -> Place | None:
-        """Where a location is now; None if what stood there has changed."""
-        path = self.file_of(sheet, location)
-        other = self.sheets.get(path)
-        if other is None:
-            return Place(path, location.span, location.source.text)
-        span = Shift(location.source.text, other.text).to_new(location.span)
-        return Place(path, span, other.text) if span else None
+            source = location.source
+            if source not in files:
+                path = self.file_of(sheet, location)
+                other = self.sheets.get(path)
+                files[source] = path, Shift(source.text, other.text if other else source.text)
+            path, shift = files[source]
+            if span := shift.to_new(location.span):
+                yield Place(path, span, shift.new)
 
     def file_of(self, sheet: Sheet, location: Location) -> Path:
         return whole(path_of(location.source.name, sheet.path, sheet.path.parent))

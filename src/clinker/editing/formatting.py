@@ -8,12 +8,12 @@ written, and texts in folded style (`>`), whose lines mean nothing.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
+from functools import lru_cache
 
 from clinker.config.interpolate import verbatim
 from clinker.config.shorthand import spell_out_composition, spell_out_pipeline
 from clinker.config.tree import Node, plain
 from clinker.config.yaml import parse_yaml
-from clinker.cxl.check.modules import holds_module
 from clinker.cxl.syntax.format import format_expression, format_program
 from clinker.cxl.syntax.lexer import tokenize
 from clinker.cxl.syntax.parser import parse, parse_expression
@@ -49,14 +49,19 @@ def apply(text: str, edits: Iterable[Edit]) -> str:
     return text
 
 
-def format_source(source: Source, kind: FileKind) -> Formatted:
-    """The edits that bring the CXL of a file into its canonical form."""
+def format_source(source: Source, kind: FileKind, tree: Node | None = None) -> Formatted:
+    """The edits that bring the CXL of a file into its canonical form.
+
+    `tree` is the text as it was parsed, if somebody has done that.
+    """
     if kind is FileKind.PROGRAM:
         return _format_program(source)
     if kind not in FORMATTED:
         return Formatted(())
     # Formatting does not depend on the environment, so its variables are not filled in.
-    tree, problems = parse_yaml(verbatim(source))
+    problems: list[Diagnostic] = []
+    if tree is None:
+        tree, problems = parse_yaml(verbatim(source))
     if tree is None:
         return Formatted((), problems)
     spell_out = spell_out_pipeline if kind is FileKind.PIPELINE else spell_out_composition
@@ -70,7 +75,7 @@ def format_source(source: Source, kind: FileKind) -> Formatted:
             edits[edit.span] = edit
     if problems:
         return Formatted((), problems)
-    return Formatted([*_safe(source, tree, list(edits.values()))])
+    return Formatted([*_safe(source, list(edits.values()))])
 
 
 def _format_program(source: Source) -> Formatted:
@@ -88,10 +93,9 @@ def _format_block(source: Source, block: Block) -> tuple[Edit | None, list[Diagn
     raw = source.text[scalar.span.start : scalar.span.end]
     embedded = scalar.embedded()
     if block.is_program:
-        parsed = parse(embedded)
-        if parsed.diagnostics or holds_module(parsed.program):
-            return None, parsed.diagnostics
-        text = format_program(parsed)
+        text = _canonical(embedded.text)
+        if text is None:
+            return None, parse(embedded).diagnostics
     else:
         expression = parse_expression(embedded)
         if expression.expression is None:
@@ -103,6 +107,13 @@ def _format_block(source: Source, block: Block) -> tuple[Edit | None, list[Diagn
     if written is None or written == raw:
         return None, []
     return Edit(scalar.span, written), []
+
+
+@lru_cache(maxsize=1000)
+def _canonical(text: str) -> str | None:
+    """The canonical text of a program; None if it does not parse."""
+    parsed = parse(Source("", text))
+    return None if parsed.diagnostics else format_program(parsed)
 
 
 def _in_style(raw: str, style: str, text: str) -> str | None:
@@ -131,24 +142,24 @@ def _as_block(raw: str, text: str) -> str:
     return header + newline + end.join(lines)
 
 
-def _safe(source: Source, tree: Node, edits: Sequence[Edit]) -> Iterator[Edit]:
+def _safe(source: Source, edits: Sequence[Edit]) -> Iterator[Edit]:
     """The edits after which the file still says the same.
 
     A plain text may need quotes once blanks or brackets in it have changed, which depends on what
     stands around it.
     """
-    if not edits or _says_the_same(source, tree, edits):
+    if not edits or _says_the_same(source, edits):
         yield from edits
         return
     for edit in edits:
-        if _says_the_same(source, tree, [edit]):
+        if _says_the_same(source, [edit]):
             yield edit
 
 
-def _says_the_same(source: Source, tree: Node, edits: Sequence[Edit]) -> bool:
-    changed = Source(source.name, apply(source.text, edits))
-    again, _ = parse_yaml(verbatim(changed))
-    return again is not None and _meaning(again) == _meaning(tree)
+def _says_the_same(source: Source, edits: Sequence[Edit]) -> bool:
+    before, _ = parse_yaml(verbatim(source))
+    after, _ = parse_yaml(verbatim(Source(source.name, apply(source.text, edits))))
+    return before is not None and after is not None and _meaning(before) == _meaning(after)
 
 
 def _meaning(tree: Node) -> object:

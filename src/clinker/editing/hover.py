@@ -63,6 +63,8 @@ def _origin(atlas: Atlas, origin: Mention) -> str:
     planned = atlas.model.draft.nodes[origin.at[0]]
     kind = planned.unit.kind
     verb = "declared by" if kind == "source" else "emitted by"
+    if atlas.model.prefix and kind == "source" and not planned.unit.scope.prefix:
+        kind = "input"
     name = code(planned.name.removeprefix(atlas.model.prefix))
     return f"{verb} {kind} {name}, {_line(atlas, origin.location)}"
 

@@ -18,8 +18,11 @@ from clinker.editing.columns import Columns, Mention, expressions_of, statements
 from clinker.editing.kinds import FileKind
 from clinker.editing.model import Model
 from clinker.editing.nodes import NodeMention, node_mentions
-from clinker.editing.yaml_places import inside
+from clinker.editing.yaml_places import ANY, inside, scalars_at
 from clinker.frozen import frozen
+from clinker.plan.compile import Draft
+from clinker.plan.lone_composition import source_of
+from clinker.plan.nodes import PlannedSource
 from clinker.plan.nodes.binder import Reading
 from clinker.plan.options import Options
 
@@ -33,7 +36,8 @@ class Atlas:
 
     @cached_property
     def columns(self) -> Columns | None:
-        return Columns(self.model.draft) if self.model.draft else None
+        draft = self.model.draft
+        return Columns(draft, _mentions_around(self.model, draft)) if draft else None
 
     @cached_property
     def nodes(self) -> tuple[NodeMention, ...]:
@@ -155,6 +159,22 @@ class Atlas:
         if found := self.node_at(offset):
             return [m.location for m in self.nodes if m.name == found.name]
         return []
+
+
+def _mentions_around(model: Model, draft: Draft) -> Iterator[Mention]:
+    """The places outside of nodes that name columns."""
+    tree = model.tree
+    if tree is None:
+        return
+    for scalar in scalars_at(tree, ("error_handling", "correlation_key", ANY)):
+        for planned in draft.nodes.values():
+            if isinstance(planned, PlannedSource) and scalar.value in planned.row.columns:
+                yield Mention((planned.name, scalar.value), inside(scalar))
+    ports = find(tree, "_compose", "inputs")
+    for port, entry in ports.entries.items() if isinstance(ports, MappingNode) else ():
+        for scalar in scalars_at(entry.value, ("schema", ANY, "name")):
+            at = (source_of(port), str(scalar.value))
+            yield Mention(at, inside(scalar), defines=True)
 
 
 def _holds(location: Location, path: str, offset: int) -> bool:

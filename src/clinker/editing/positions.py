@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_right
-from functools import cached_property
+from functools import cached_property, lru_cache
 
 from clinker.diagnostics import Span
 from clinker.frozen import frozen
@@ -14,6 +14,12 @@ _LINE_END = re.compile(r"\r\n|\n|\r")
 UTF_16 = "utf-16"
 _WIDTHS = {"utf-8": 1, "utf-16": 2, "utf-32": 4}
 _CODECS = {"utf-8": "utf-8", "utf-16": "utf-16-le", "utf-32": "utf-32-le"}
+
+
+@lru_cache(maxsize=16)
+def lines_of(text: str, encoding: str = UTF_16) -> Lines:
+    """The lines of a text, which are looked for once."""
+    return Lines(text, encoding)
 
 
 @frozen(eq=False)

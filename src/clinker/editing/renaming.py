@@ -58,6 +58,7 @@ def _rename_column(atlas: Atlas, mention: Mention, name: str) -> list[Edit]:
     if columns.is_lost(mention.at):
         raise CannotRename(f"'{old}' is read in a way that does not name it; write it out first")
     _check_taken(atlas, columns, mention.at, name)
+    _check_ports(atlas, columns, mention.at)
     locations = [m.location for m in columns.same(mention.at)]
     edits = _edits(atlas.model, locations, old, name)
     root = columns.column(mention.at)
@@ -84,6 +85,19 @@ def _check_taken(atlas: Atlas, columns: Columns, at: At, name: str) -> None:
             raise CannotRename(f"'{shown}' has a column '{name}' already")
 
 
+def _check_ports(atlas: Atlas, columns: Columns, at: At) -> None:
+    """What enters or leaves a composition is named by the pipelines that call it."""
+    draft, prefix = atlas.model.draft, atlas.model.prefix
+    if draft is None or not prefix:
+        return
+    units = {unit for unit, _ in columns.everywhere(at)}
+    if any(not unit.startswith(prefix) for unit in units):
+        raise CannotRename(f"'{at[1]}' enters by a port: the pipelines that call this name it, too")
+    exits = {edge.upstream for call in draft.graph.calls.values() for edge in call.outputs.values()}
+    if units & exits:
+        raise CannotRename(f"'{at[1]}' leaves by a port: the pipelines that call this name it, too")
+
+
 # Nodes
 
 
@@ -96,7 +110,7 @@ def _rename_node(atlas: Atlas, found: NodeMention, name: str) -> list[Edit]:
         raise CannotRename(f"there is a node '{name}' already")
     mentions = [m for m in atlas.nodes if m.name == found.name]
     if not any(m.defines for m in mentions):
-        raise CannotRename(f"'{found.name}' is no node of this file")
+        raise CannotRename(f"'{found.name}' is a port: the pipelines that call this name it, too")
     edits = _edits(atlas.model, [m.location for m in mentions], found.name, name)
     old_unit, new_unit = f"{atlas.model.prefix}{found.name}", f"{atlas.model.prefix}{name}"
 

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections import defaultdict
+from collections.abc import Iterator, Mapping, Sequence
 
 from clinker.config.tree import MappingNode, Node, ScalarNode, SequenceNode, find
 from clinker.cxl.syntax import ast
@@ -29,30 +30,27 @@ def outline(model: Model) -> list[Symbol]:
     tree = model.tree
     if not isinstance(tree, MappingNode):
         return []
+    emits: dict[str, list[Symbol]] = defaultdict(list)
+    for unit, reading in model.readings:
+        emits[unit] += _emits(reading.syntax, reading.source)
     symbols: list[Symbol] = []
     for key, entry in tree.entries.items():
         if key == "nodes" and isinstance(entry.value, SequenceNode):
-            symbols += (s for item in entry.value.items if (s := _node(model, item)))
+            symbols += (s for item in entry.value.items if (s := _node(item, model.prefix, emits)))
         else:
             whole = entry.key.span.to(entry.value.span)
             symbols.append(Symbol(key, "", _around(whole, entry.key.span), entry.key.span))
     return symbols
 
 
-def _node(model: Model, node: Node) -> Symbol | None:
+def _node(node: Node, prefix: str, emits: Mapping[str, Sequence[Symbol]]) -> Symbol | None:
     name = find(node, "name")
     kind = find(node, "type")
     if not isinstance(name, ScalarNode):
         return None
     detail = str(kind.value) if isinstance(kind, ScalarNode) else ""
-    unit = model.prefix + str(name.value)
-    emits = tuple(
-        symbol
-        for owner, reading in model.readings
-        if owner == unit
-        for symbol in _emits(reading.syntax, reading.source)
-    )
-    return Symbol(str(name.value), detail, _around(node.span, name.span), name.span, emits)
+    inner = tuple(emits.get(prefix + str(name.value), ()))
+    return Symbol(str(name.value), detail, _around(node.span, name.span), name.span, inner)
 
 
 def _emits(syntax: ast.Node | None, source: Source) -> Iterator[Symbol]:

@@ -19,7 +19,8 @@ from clinker.plan.options import Options
 CALL = "composition"
 """The name of the call, with which the names of the body's nodes begin."""
 
-_CALLER = "(caller)"
+CALLER = "(caller)"
+"""The name of the file of the pipeline, which nobody wrote."""
 _CONSTANT = re.compile(r"\$vars\.([A-Za-z_][A-Za-z0-9_]*)")
 _DEPENDING = ("E071", "E103")
 """Findings about files that are looked for from the pipeline that calls, wherever that is."""
@@ -41,7 +42,7 @@ def compile_composition(content: bytes, path: Path, options: Options) -> Compile
     def read(other: Path) -> bytes:
         return content if other == path else options.read(other)
 
-    caller = path.with_name(_CALLER)
+    caller = path.with_name(CALLER)
     text = json.dumps(_caller(loaded.value.signature, path))
     calling = _with_constants(load_pipeline(text.encode(), {}, str(caller)), loaded.text)
     compiled = compile_loaded(calling, caller, replace(options, base_dir=path.parent, read=read))
@@ -76,7 +77,7 @@ def _caller(signature: Signature, path: Path) -> dict[str, Any]:
         "type": "composition",
         "name": CALL,
         "use": path.name,
-        "inputs": {name: f"in_{name}" for name in signature.inputs},
+        "inputs": {name: source_of(name) for name in signature.inputs},
         "config": {name: _sample(p) for name, p in signature.config_schema.items()},
         "resources": dict.fromkeys(signature.resources_schema, "file"),
     }
@@ -90,8 +91,13 @@ def _caller(signature: Signature, path: Path) -> dict[str, Any]:
     return {"pipeline": {"name": CALL, "vars": scoped}, "nodes": [*sources, call]}
 
 
+def source_of(port: str) -> str:
+    """The source that feeds an input port."""
+    return f"in_{port}"
+
+
 def _source(name: str, port: InputPort) -> dict[str, Any]:
-    source = {"type": "source", "name": f"in_{name}", "format": "json", "path": f"{name}.json"}
+    source = {"type": "source", "name": source_of(name), "format": "json", "path": f"{name}.json"}
     if port.columns is None:
         return source
     columns = [
