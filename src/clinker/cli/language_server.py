@@ -109,9 +109,11 @@ class Server(LanguageServer):
 
     async def _look(self, uri: str, pause: float) -> None:
         await asyncio.sleep(pause)
-        await self.diagnose(uri)
         sheet = self.desk.sheets.get(path_of(uri))
-        if sheet and sheet.kind is not FileKind.PIPELINE:
+        if sheet is None:
+            return  # closed meanwhile
+        await self.diagnose(uri)
+        if sheet.kind is not FileKind.PIPELINE:
             for other in list(self.workspace.text_documents):
                 if other != uri and path_of(other) in self.desk.sheets:
                     await self.diagnose(other)
@@ -247,7 +249,9 @@ def _add_questions(server: Server) -> None:
         types.CompletionOptions(trigger_characters=[".", "$", ":", "[", "{", " "]),
     )
     def completion(params: types.CompletionParams) -> types.CompletionList:
-        suggestions = server.desk.complete(*at(params))
+        # A blank in CXL is no question, behind a key it is one.
+        typed = params.context.trigger_character if params.context else None
+        suggestions = server.desk.complete(*at(params), in_cxl=typed != " ")
         return types.CompletionList(False, [_item(suggestion) for suggestion in suggestions])
 
     @server.feature(types.TEXT_DOCUMENT_HOVER)

@@ -15,6 +15,7 @@ from clinker.editing.blocks import Block, find_blocks
 from clinker.editing.columns import column_places
 from clinker.editing.cursor import MARK, Cursor, locate
 from clinker.editing.cxl_completion import complete_cxl
+from clinker.editing.documentation import plain_text
 from clinker.editing.kinds import FileKind
 from clinker.editing.model import Model
 from clinker.editing.nodes import input_ports, ports_of
@@ -27,32 +28,42 @@ _SPELL_OUT: Mapping[FileKind, Callable[[Node], Node]] = {
 }
 
 
-def complete(kind: FileKind, text: str, offset: int, model: Model | None) -> list[Suggestion]:
-    """What can be written at a place of a text; `model` is the file as it was last understood."""
+def complete(
+    kind: FileKind, text: str, offset: int, model: Model | None, in_cxl: bool = True
+) -> list[Suggestion]:
+    """What can be written at a place of a text; `model` is the file as it was last understood.
+
+    Without `in_cxl` the question is about YAML only.
+    """
     if kind is FileKind.PROGRAM:
+        if not in_cxl:
+            return []
         context = model.lone.context if model and model.lone else Context(row=OPEN_ROW)
         return list(complete_cxl(text[:offset], context))
     if kind is FileKind.WORKSPACE:
         return list(_in_toml(text, offset))
-    cursor = locate(text, offset, _SPELL_OUT.get(kind, lambda node: node))
-    if cursor is None:
+    cursor = locate(text, offset)
+    spelled = cursor and cursor.spelled(_SPELL_OUT.get(kind, lambda node: node))
+    if cursor is None or spelled is None:
         return []
-    for block in find_blocks(cursor.tree):
+    for block in find_blocks(spelled.tree):
         before, mark, _ = str(block.scalar.value).partition(MARK)
+        if mark and not in_cxl:
+            return []
         if mark:
-            return list(complete_cxl(before, _context(cursor, model, block)))
-    return list(_in_yaml(kind, cursor, model))
+            return list(complete_cxl(before, _context(spelled, model, block)))
+    return [*_names(spelled, model), *_in_yaml(kind, cursor)]
 
 
-def _in_yaml(kind: FileKind, cursor: Cursor, model: Model | None) -> Iterator[Suggestion]:
+def _in_yaml(kind: FileKind, cursor: Cursor) -> Iterator[Suggestion]:
+    """What the schema of the file has at a place."""
     data = _without_mark(plain(cursor.tree))
     if cursor.is_key:
         yield from _keys(kind, cursor, data)
         return
-    yield from _names(cursor, model)
     for word in schema.words_at(kind, cursor.path, data):
         yield Suggestion(word, Kind.WORD, documentation=_word(cursor.path, word))
-    if cursor.leads_item or not cursor.before:
+    if cursor.begins_line:
         yield from _keys(kind, cursor, data)
 
 
@@ -92,6 +103,8 @@ def _without_mark(data: object) -> object:
 
 
 def _names(cursor: Cursor, model: Model | None) -> Iterator[Suggestion]:
+    if cursor.is_key:
+        return
     match cursor.path:
         case ("nodes", int(index), "input" | "inputs", *_):
             yield from _nodes(cursor, model, index)
@@ -111,7 +124,7 @@ def _nodes(cursor: Cursor, model: Model | None, index: int) -> Iterator[Suggesti
         detail = str(getattr(node, "type", ""))
         if detail == "output":
             continue
-        about = (node.description or "") if node else ""
+        about = plain_text((node.description or "") if node else "")
         if detail != "route":
             yield Suggestion(name, Kind.NODE, detail, about)
         for port in ports:

@@ -19,6 +19,8 @@ MARK = "\ue000\ue001\ue002"
 """What no text holds; characters that are kept for private use."""
 
 _TOP_KEY = re.compile(r"[^\s#\-][^#]*:")
+_BARE_KEY = re.compile(r"[ -]*[\w\"']+:")
+_WORD = re.compile(r"\w*\Z")
 _ITEM = re.compile(r"( *)-(?: |$)")
 
 
@@ -35,34 +37,45 @@ class Cursor:
     is_key: bool
     text: str
     """The key or value at the cursor, with the mark."""
-    leads_item: bool = False
-    """Whether it stands alone behind a dash, where a mapping could begin as well."""
+    begins_line: bool = False
+    """Whether it stands first in its line, where a mapping could begin as well."""
+
+    def spelled(self, spell_out: Callable[[Node], Node]) -> Cursor | None:
+        """The same place once abbreviations are spelled out."""
+        return _in_tree(spell_out(self.tree), self.begins_line)
 
     @property
     def before(self) -> str:
         return self.text.partition(MARK)[0]
 
 
-def locate(text: str, offset: int, spell_out: Callable[[Node], Node]) -> Cursor | None:
+def locate(text: str, offset: int) -> Cursor | None:
     """The place of an offset; None in comments and where nothing can be made of the text."""
     line_start = text.rfind("\n", 0, offset) + 1
     line_end = text.find("\n", offset)
     line_end = len(text) if line_end < 0 else line_end
-    for marked in _attempts(text[line_start:offset], text[offset:line_end]):
+    before = text[line_start:offset]
+    begins_line = not before[: len(before) - len(_WORD.findall(before)[0])].strip(" -")
+    for marked in _attempts(before, text[offset:line_end]):
         around = _item_around(text, line_start, line_end)
         whole = around[0] + marked + around[1]
         tree, _ = parse_yaml(verbatim(Source("", whole)))
-        if tree is not None:
-            tree = spell_out(tree)
-            found = next(_find(tree, (), None), None)
-            if found:
-                return Cursor(found[0], tree, *found[1:])
+        cursor = tree and _in_tree(tree, begins_line)
+        if cursor:
+            return cursor
     return None
+
+
+def _in_tree(tree: Node, begins_line: bool) -> Cursor | None:
+    found = next(_find(tree, (), None), None)
+    return Cursor(found[0], tree, *found[1:], begins_line) if found else None
 
 
 def _attempts(before: str, after: str) -> Iterator[str]:
     """The line with the mark in it, as it is and as it may be meant."""
     rest = after.rstrip("\r")
+    if _BARE_KEY.fullmatch(before):
+        yield before + " " + MARK
     yield before + MARK + rest
     if rest.strip():
         yield before + MARK
@@ -71,8 +84,6 @@ def _attempts(before: str, after: str) -> Iterator[str]:
     else:
         yield before + MARK + ": " + rest
         yield before + MARK + ":"
-    if before.rstrip().endswith(":"):
-        yield before + " " + MARK
     for closing in ("}", "]", "]}", "}]", '"', "'", '"}', "'}"):
         yield before + MARK + closing
 
@@ -93,7 +104,8 @@ def _item_around(text: str, line_start: int, line_end: int) -> tuple[str, str]:
     end = next((n for n, each in enumerate(after) if _ends_item(each, indent)), len(after))
     if not first:
         return "\n".join((*before[top:], "")), "\n" + "\n".join(after[:end])
-    return "\n".join((before[top], *before[start:], "")), "\n" + "\n".join(after[:end])
+    key = before[top].partition(":")[0] + ":"
+    return "\n".join((key, *before[start:], "")), "\n" + "\n".join(after[:end])
 
 
 def _starts_item(line: str, indent: int) -> bool:
@@ -110,16 +122,16 @@ def _ends_item(line: str, indent: int) -> bool:
 
 
 def _find(
-    node: Node, path: tuple[str | int, ...], parent: MappingNode | None, in_list: bool = False
-) -> Iterator[tuple[tuple[str | int, ...], MappingNode | None, bool, str, bool]]:
+    node: Node, path: tuple[str | int, ...], parent: MappingNode | None
+) -> Iterator[tuple[tuple[str | int, ...], MappingNode | None, bool, str]]:
     if isinstance(node, ScalarNode):
         if MARK in str(node.value):
-            yield path, parent, False, str(node.value), in_list
+            yield path, parent, False, str(node.value)
     elif isinstance(node, SequenceNode):
         for index, item in enumerate(node.items):
-            yield from _find(item, (*path, index), parent, in_list=True)
+            yield from _find(item, (*path, index), parent)
     else:
         for key, entry in node.entries.items():
             if MARK in key:
-                yield path, node, True, key, False
+                yield path, node, True, key
             yield from _find(entry.value, (*path, key), node)

@@ -13,12 +13,19 @@ from clinker.cxl.check.modules import Module
 from clinker.cxl.check.resolve import Context, ProgramKind
 from clinker.cxl.check.typecheck import check
 from clinker.cxl.syntax import ast
-from clinker.cxl.syntax.lexer import KEYWORDS, STATEMENT_KEYWORDS, Token, TokenKind, tokenize
+from clinker.cxl.syntax.lexer import (
+    KEYWORDS,
+    STATEMENT_KEYWORDS,
+    Comment,
+    Token,
+    TokenKind,
+    tokenize,
+)
 from clinker.cxl.syntax.parser import parse
 from clinker.cxl.types import ANY, Type
 from clinker.diagnostics import Source
 from clinker.editing.columns import statements_of
-from clinker.editing.documentation import document
+from clinker.editing.documentation import document, fenced
 from clinker.editing.suggestion import Kind, Suggestion
 
 _WORD = re.compile(r"[A-Za-z_0-9]*\Z")
@@ -31,7 +38,7 @@ def complete_cxl(before: str, context: Context) -> Iterator[Suggestion]:
     """What can follow the beginning of a program."""
     head = before[: len(before) - len(_WORD.findall(before)[0])]
     lexed = tokenize(Source("", head))
-    if _ends_inside(head, lexed.comments[-1:] and lexed.comments[-1].span.end):
+    if _ends_inside(head, lexed.comments):
         return
     tokens = lexed.tokens[:-1]
     if namespace := _NAMESPACE.search(head):
@@ -46,9 +53,9 @@ def complete_cxl(before: str, context: Context) -> Iterator[Suggestion]:
         yield from _names(head, tokens, context)
 
 
-def _ends_inside(head: str, comment_end: object) -> bool:
+def _ends_inside(head: str, comments: Sequence[Comment]) -> bool:
     """Whether the text ends in a comment or in a string that is not closed."""
-    if comment_end == len(head):
+    if comments and "\n" not in head[comments[-1].span.start :]:
         return True
     line = head[head.rfind("\n") + 1 :]
     bare = re.sub(r'"(?:[^"\\]|\\.)*"|\'(?:[^\'\\]|\\.)*\'', "", line)
@@ -80,7 +87,9 @@ def _names(head: str, tokens: Sequence[Token], context: Context) -> Iterator[Sug
             yield Suggestion(keyword, Kind.KEYWORD, rank=3)
 
 
-_CONTINUED = frozenset("= ( , + * / % < > <= >= == != => ?? [ { : if then else and or not".split())
+_CONTINUED = STATEMENT_KEYWORDS | frozenset(
+    "= ( , + * / % < > <= >= == != => ?? [ { : if then else and or not".split()
+)
 """Behind these an expression goes on, so that no statement can begin."""
 
 
@@ -203,10 +212,11 @@ def _module_members(head: str, tokens: Sequence[Token], context: Context) -> Ite
         return
     for name, function in module.functions.items():
         text = module.source.text[function.span.start : function.span.end]
-        yield Suggestion(name, Kind.FUNCTION, f"({', '.join(function.params)})", text, f"{name}(")
+        params = f"({', '.join(function.params)})"
+        yield Suggestion(name, Kind.FUNCTION, params, fenced(text), f"{name}(")
     for name, constant in module.constants.items():
         text = module.source.text[constant.span.start : constant.span.end]
-        yield Suggestion(name, Kind.FIELD, "constant", text)
+        yield Suggestion(name, Kind.FIELD, "constant", fenced(text))
 
 
 def _module(alias: str, statements: Iterable[ast.Statement], context: Context) -> Module | None:

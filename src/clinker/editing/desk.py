@@ -109,9 +109,9 @@ class Desk:
         sheet.keep(text, analysis, options)
         return analysis.diagnostics
 
-    def complete(self, sheet: Sheet, offset: int) -> list[Suggestion]:
+    def complete(self, sheet: Sheet, offset: int, in_cxl: bool = True) -> list[Suggestion]:
         model = sheet.atlas.model if sheet.atlas else None
-        return complete(sheet.kind, sheet.text, offset, model) if sheet.kind else []
+        return complete(sheet.kind, sheet.text, offset, model, in_cxl) if sheet.kind else []
 
     def hover(self, sheet: Sheet, offset: int) -> Hover | None:
         at = self._old(sheet, offset)

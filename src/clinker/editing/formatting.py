@@ -75,7 +75,7 @@ def format_source(source: Source, kind: FileKind, tree: Node | None = None) -> F
             edits[edit.span] = edit
     if problems:
         return Formatted((), problems)
-    return Formatted([*_safe(source, list(edits.values()))])
+    return Formatted(_safe(source, list(edits.values())))
 
 
 def _format_program(source: Source) -> Formatted:
@@ -142,24 +142,26 @@ def _as_block(raw: str, text: str) -> str:
     return header + newline + end.join(lines)
 
 
-def _safe(source: Source, edits: Sequence[Edit]) -> Iterator[Edit]:
+def _safe(source: Source, edits: Sequence[Edit]) -> list[Edit]:
     """The edits after which the file still says the same.
 
     A plain text may need quotes once blanks or brackets in it have changed, which depends on what
     stands around it.
     """
-    if not edits or _says_the_same(source, edits):
-        yield from edits
-        return
-    for edit in edits:
-        if _says_the_same(source, [edit]):
-            yield edit
-
-
-def _says_the_same(source: Source, edits: Sequence[Edit]) -> bool:
+    if not edits:
+        return []
     before, _ = parse_yaml(verbatim(source))
+    return list(_keeping(source, before and _meaning(before), edits))
+
+
+def _keeping(source: Source, meaning: object, edits: Sequence[Edit]) -> Iterator[Edit]:
     after, _ = parse_yaml(verbatim(Source(source.name, apply(source.text, edits))))
-    return before is not None and after is not None and _meaning(before) == _meaning(after)
+    if after is not None and _meaning(after) == meaning:
+        yield from edits
+    elif len(edits) > 1:
+        middle = len(edits) // 2
+        yield from _keeping(source, meaning, edits[:middle])
+        yield from _keeping(source, meaning, edits[middle:])
 
 
 def _meaning(tree: Node) -> object:
