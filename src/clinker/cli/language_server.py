@@ -16,46 +16,23 @@ from typing import TypeAlias
 from lsprotocol import types
 from pygls.exceptions import JsonRpcException
 from pygls.lsp.server import LanguageServer
-from pygls.uris import from_fs_path, to_fs_path
 
 from clinker import __version__
 from clinker.cli.command import internal_error
+from clinker.cli.protocol import as_edit, as_item, as_range, as_symbol, path_of, uri_of
 from clinker.diagnostics import Diagnostic, Label, Severity, Span
 from clinker.editing import schema
-from clinker.editing.checking import whole
 from clinker.editing.desk import Desk, Place, Sheet
 from clinker.editing.formatting import Edit
 from clinker.editing.kinds import FileKind
 from clinker.editing.positions import UTF_16, Lines, lines_of
 from clinker.editing.renaming import CannotRename
-from clinker.editing.suggestion import Kind, Suggestion
-from clinker.editing.symbols import Symbol
 from clinker.plan.options import Options
 
 PAUSE = 0.15
 """Seconds without a change after which a file is looked at anew."""
 _REQUEST_FAILED = -32803
 _SOURCE = "clinker"
-
-_KINDS = {
-    Kind.KEY: types.CompletionItemKind.Property,
-    Kind.WORD: types.CompletionItemKind.EnumMember,
-    Kind.NODE: types.CompletionItemKind.Reference,
-    Kind.FIELD: types.CompletionItemKind.Field,
-    Kind.LOCAL: types.CompletionItemKind.Variable,
-    Kind.METHOD: types.CompletionItemKind.Method,
-    Kind.FUNCTION: types.CompletionItemKind.Function,
-    Kind.MODULE: types.CompletionItemKind.Module,
-    Kind.KEYWORD: types.CompletionItemKind.Keyword,
-}
-_SYMBOLS = {
-    "emit": types.SymbolKind.Field,
-    "emit meta": types.SymbolKind.Field,
-    "let": types.SymbolKind.Variable,
-    "fn": types.SymbolKind.Function,
-    "": types.SymbolKind.Namespace,
-}
-
 
 _Pointing: TypeAlias = (
     types.CompletionParams | types.HoverParams | types.DefinitionParams | types.ReferenceParams
@@ -93,10 +70,10 @@ class Server(LanguageServer):
         return self.lines(sheet.text).offset(position.line, position.character)
 
     def range(self, text: str, span: Span) -> types.Range:
-        return _range(self.lines(text), span)
+        return as_range(self.lines(text), span)
 
     def location(self, place: Place) -> types.Location:
-        return types.Location(_uri(place.path), self.range(place.text, place.span))
+        return types.Location(uri_of(place.path), self.range(place.text, place.span))
 
     # Diagnostics
 
@@ -153,7 +130,7 @@ class Server(LanguageServer):
         is_error = finding.severity is Severity.ERROR
         level = types.DiagnosticSeverity.Error if is_error else types.DiagnosticSeverity.Warning
         return types.Diagnostic(
-            range=_range(lines, here.location.span if here else Span(0, 0)),
+            range=as_range(lines, here.location.span if here else Span(0, 0)),
             message=message,
             severity=level,
             code=finding.code,
@@ -167,22 +144,7 @@ class Server(LanguageServer):
     def _label(self, sheet: Sheet, label: Label) -> types.Location:
         text = label.location.source.text
         path = self.desk.file_of(sheet, label.location)
-        return types.Location(_uri(path), self.range(text, label.location.span))
-
-
-def path_of(uri: str) -> Path:
-    """The file of an address; what has none yet stands in the working directory."""
-    path = to_fs_path(uri)
-    return whole(Path(path or f"{uri.rpartition(':')[2] or 'untitled'}.yaml"))
-
-
-def _uri(path: Path) -> str:
-    return from_fs_path(str(path)) or path.as_uri()
-
-
-def _range(lines: Lines, span: Span) -> types.Range:
-    start, end = lines.place(span.start), lines.place(span.end)
-    return types.Range(types.Position(*start), types.Position(*end))
+        return types.Location(uri_of(path), self.range(text, label.location.span))
 
 
 def serve(options: Options) -> None:
@@ -252,7 +214,7 @@ def _add_questions(server: Server) -> None:
         # A blank in CXL is no question, behind a key it is one.
         typed = params.context.trigger_character if params.context else None
         suggestions = server.desk.complete(*at(params), in_cxl=typed != " ")
-        return types.CompletionList(False, [_item(suggestion) for suggestion in suggestions])
+        return types.CompletionList(False, [as_item(suggestion) for suggestion in suggestions])
 
     @server.feature(types.TEXT_DOCUMENT_HOVER)
     def hover(params: types.HoverParams) -> types.Hover | None:
@@ -276,7 +238,7 @@ def _add_questions(server: Server) -> None:
         sheet = server.lay_out(params.text_document.uri)
         text = sheet.atlas.model.text if sheet.atlas else ""
         lines = server.lines(text)
-        return [_symbol(lines, symbol) for symbol in server.desk.outline(sheet)]
+        return [as_symbol(lines, symbol) for symbol in server.desk.outline(sheet)]
 
 
 def _add_changes(server: Server) -> None:
@@ -284,7 +246,7 @@ def _add_changes(server: Server) -> None:
 
     def edits(sheet: Sheet, changes: list[Edit]) -> list[types.TextEdit]:
         lines = server.lines(sheet.text)
-        return [types.TextEdit(_range(lines, edit.span), edit.text) for edit in changes]
+        return [as_edit(lines, change) for change in changes]
 
     @server.feature(types.TEXT_DOCUMENT_FORMATTING)
     def formatting(params: types.DocumentFormattingParams) -> list[types.TextEdit]:
@@ -306,26 +268,3 @@ def _add_changes(server: Server) -> None:
         except CannotRename as refusal:
             raise JsonRpcException(str(refusal), _REQUEST_FAILED) from None
         return types.WorkspaceEdit({params.text_document.uri: edits(sheet, changes)})
-
-
-def _item(suggestion: Suggestion) -> types.CompletionItem:
-    content = types.MarkupContent(types.MarkupKind.Markdown, suggestion.documentation)
-    return types.CompletionItem(
-        label=suggestion.label,
-        kind=_KINDS[suggestion.kind],
-        detail=suggestion.detail or None,
-        documentation=content if suggestion.documentation else None,
-        insert_text=suggestion.insert,
-        sort_text=f"{suggestion.rank:03}{suggestion.label}",
-    )
-
-
-def _symbol(lines: Lines, symbol: Symbol) -> types.DocumentSymbol:
-    return types.DocumentSymbol(
-        name=symbol.name or "?",
-        kind=_SYMBOLS.get(symbol.detail, types.SymbolKind.Class),
-        range=_range(lines, symbol.whole),
-        selection_range=_range(lines, symbol.name_span),
-        detail=symbol.detail or None,
-        children=[_symbol(lines, child) for child in symbol.children],
-    )

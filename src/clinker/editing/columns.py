@@ -6,16 +6,16 @@ along all nodes that pass it on. An emit that writes over a column writes into t
 
 from __future__ import annotations
 
-import re
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from typing import TypeAlias
 
 from clinker.config.tree import Node
 from clinker.cxl.check import typed
 from clinker.cxl.check.typed import Role
-from clinker.cxl.syntax import ast
 from clinker.diagnostics import Location, Span
+from clinker.editing.column_places import OWN, READ
+from clinker.editing.cxl_parts import emits_of, end_of, expressions_of, walk
 from clinker.editing.yaml_places import ANY, inside, scalars_at
 from clinker.frozen import frozen
 from clinker.plan.compile import Draft
@@ -32,8 +32,6 @@ from clinker.plan.nodes.binder import Reading
 At: TypeAlias = tuple[str, str]
 """A unit and the name of a column of the records that leave it."""
 
-_WORD = re.compile(r"[A-Za-z_][A-Za-z0-9_]*\Z")
-
 
 @frozen
 class Mention:
@@ -42,47 +40,6 @@ class Mention:
     at: At
     location: Location
     defines: bool = False
-
-
-_OWN: Mapping[str, tuple[tuple[str, ...], ...]] = {
-    "source": (
-        ("schema", ANY, "name"),
-        ("correlation_key", ANY),
-        ("watermark", "column"),
-        ("sort_order", ANY, "field"),
-        ("array_paths", ANY, "path"),
-        ("schema_overrides", ANY, "name"),
-        ("format_schema", "inline", "fields", ANY, "name"),
-        ("format_schema", "inline", "records", ANY, "fields", ANY, "name"),
-    ),
-    "transform": (
-        ("validations", ANY, "field"),
-        ("log", ANY, "fields", ANY),
-    ),
-}
-"""By kind of node, the places in its settings that name columns of what leaves it."""
-
-_READ: Mapping[str, tuple[tuple[str, ...], ...]] = {
-    "transform": (
-        ("analytic_window", "group_by", ANY),
-        ("analytic_window", "sort_by", ANY, "field"),
-        ("analytic_window", "on"),
-    ),
-    "aggregate": (("group_by", ANY),),
-    "combine": (("propagate_ck", "named", ANY),),
-    "output": (
-        ("mapping", ANY),
-        ("exclude", ANY),
-        ("sort_order", ANY, "field"),
-        ("split", "group_key"),
-    ),
-}
-"""By kind of node, the places in its settings that name columns of what reaches it."""
-
-
-def column_places(kind: str) -> tuple[tuple[str, ...], ...]:
-    """The places in the settings of a kind of node that name columns."""
-    return (*_OWN.get(kind, ()), *_READ.get(kind, ()))
 
 
 class Columns:
@@ -200,12 +157,12 @@ class Columns:
         if tree.source.name.endswith(CALLER):
             return
         config: Node = tree.get("config") or tree
-        for place in _OWN.get(kind, ()):
+        for place in OWN.get(kind, ()):
             for scalar in scalars_at(config, place):
                 if isinstance(scalar.value, str):
                     defines = place == ("schema", ANY, "name")
                     yield Mention((planned.name, scalar.value), inside(scalar), defines)
-        for place in _READ.get(kind, ()):
+        for place in READ.get(kind, ()):
             for scalar in scalars_at(config, place):
                 if isinstance(scalar.value, str):
                     in_window = place[0] == "analytic_window"
@@ -249,64 +206,3 @@ class Columns:
                 self.lost.add(at)
             else:
                 yield Mention(at, location)
-
-
-def end_of(location: Location, name: str) -> Location | None:
-    """The name that an expression ends with, as `amount` in `orders.amount`."""
-    text = location.source.text[location.span.start : location.span.end]
-    if not text.endswith(name) or (_WORD.match(text[: -len(name)][-1:] or " ")):
-        return None
-    return Location(location.source, Span(location.span.end - len(name), location.span.end))
-
-
-def emits_of(syntax: ast.Node | None) -> Iterator[ast.Emit]:
-    """The emits of a program, those in `emit each` bodies included."""
-    for statement in statements_of(syntax):
-        if isinstance(statement, ast.Emit):
-            yield statement
-
-
-def statements_of(syntax: ast.Node | None) -> Iterator[ast.Statement]:
-    if isinstance(syntax, ast.Program | ast.EmitEach):
-        body = syntax.statements if isinstance(syntax, ast.Program) else syntax.body
-        for statement in body:
-            yield statement
-            yield from statements_of(statement)
-
-
-def expressions_of(sketch: typed.Program | typed.Expr | None) -> Iterator[typed.Expr]:
-    if isinstance(sketch, typed.Program):
-        for statement in sketch.every_statement():
-            for part in vars(statement).values():
-                for expression in _flat(part):
-                    # Without a key of its own, `distinct` names nothing.
-                    is_own = getattr(expression, "location", None) != statement.location
-                    if isinstance(expression, typed.Expr) and is_own:
-                        yield expression
-    elif sketch is not None:
-        yield sketch
-
-
-def _flat(part: object) -> Iterator[object]:
-    if isinstance(part, tuple):
-        for item in part:
-            yield from _flat(item)
-    else:
-        yield part
-
-
-def walk(expression: typed.Expr, in_window: bool = False) -> Iterator[tuple[typed.Expr, bool]]:
-    """All parts of an expression, and whether each is read of the records of a window."""
-    yield expression, in_window
-    inner = in_window or isinstance(expression, typed.Window)
-    for child in expression.children():
-        yield from walk(child, inner)
-
-
-def mentioned(columns: Columns, path: str, offset: int) -> Mention | None:
-    """The mention of a column at a place of a file."""
-    for mention in columns.mentions:
-        location = mention.location
-        if location.source.name == path and location.span.start <= offset <= location.span.end:
-            return mention
-    return None

@@ -12,7 +12,7 @@ from clinker.cxl.check.resolve import OPEN_ROW, Context, ProgramKind, Row
 from clinker.cxl.types import SCHEMA_TYPES, Type
 from clinker.editing import schema
 from clinker.editing.blocks import Block, find_blocks
-from clinker.editing.columns import column_places
+from clinker.editing.column_places import column_places
 from clinker.editing.cursor import MARK, Cursor, locate
 from clinker.editing.cxl_completion import complete_cxl
 from clinker.editing.documentation import plain_text

@@ -24,7 +24,7 @@ from clinker.cxl.syntax.lexer import (
 from clinker.cxl.syntax.parser import parse
 from clinker.cxl.types import ANY, Type
 from clinker.diagnostics import Source
-from clinker.editing.columns import statements_of
+from clinker.editing.cxl_parts import statements_of
 from clinker.editing.documentation import document, fenced
 from clinker.editing.suggestion import Kind, Suggestion
 

@@ -14,7 +14,8 @@ from clinker.cxl.syntax import ast
 from clinker.cxl.syntax.ast import children
 from clinker.diagnostics import EmbeddedSource, Location, Source, Span
 from clinker.editing.checking import target_of
-from clinker.editing.columns import Columns, Mention, expressions_of, statements_of, walk
+from clinker.editing.columns import Columns, Mention
+from clinker.editing.cxl_parts import expressions_of, statements_of, walk
 from clinker.editing.kinds import FileKind
 from clinker.editing.model import Model
 from clinker.editing.nodes import NodeMention, node_mentions

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from clinker.config.tree import MappingNode, Node, ScalarNode, SequenceNode, find
 from clinker.cxl.syntax import ast
 from clinker.diagnostics import Source, Span
-from clinker.editing.columns import statements_of
+from clinker.editing.cxl_parts import statements_of
 from clinker.editing.model import Model
 from clinker.frozen import frozen
 
