@@ -258,6 +258,17 @@ def test_follows_compositions_and_modules(editor: Editor, project: Path, path: P
         editor.rename(path, "sum(amo|unt)", "price")
 
 
+def test_completes_ports_and_parameters_of_a_call(
+    editor: Editor, project: Path, path: Path
+) -> None:
+    editor.open(path)
+    text = editor.texts[path][0]
+    editor.change(path, text.replace("{ rows: orders } }", "{ rows: orders }, config: {  } }"))
+    assert "factor" in editor.complete(path, "config: { | }")
+    editor.change(path, text.replace("{ rows: orders } }", "{  } }"))
+    assert set(editor.complete(path, "inputs: { | }")) == {"rows"}
+
+
 def test_reads_texts_that_are_not_saved(editor: Editor, project: Path, path: Path) -> None:
     composition = project / "c.comp.yaml"
     editor.open(path)

@@ -163,6 +163,25 @@ def test_nodes_and_their_ports() -> None:
     assert "split" not in renamed
 
 
+def test_inputs_of_a_merge_are_named_in_cxl() -> None:
+    merge = """
+  - { type: merge, name: both, inputs: [orders, returns] }
+  - type: transform
+    name: last
+    input: both
+    config: { cxl: emit kind = $source.orders.kind ?? $source.returns.kind }
+"""
+    text = (SOURCES + merge.strip("\n") + OUTPUT).replace(
+        "{ name: p }", "{ name: p, vars: { source: { kind: { type: string, default: x } } } }"
+    )
+    opened = Open(text)
+    assert not [*errors(opened.findings)]
+    renamed = opened.rename("name: ord|ers", "sales")
+    assert "[sales, returns]" in renamed
+    assert "$source.sales.kind ?? $source.returns.kind" in renamed
+    assert "path: orders.csv" in renamed
+
+
 def test_a_node_that_is_read_by_its_name_keeps_it() -> None:
     # A reader that is called like a branch reads that branch.
     route = """

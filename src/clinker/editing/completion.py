@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
 
+from clinker.config.composition import InputPort, Parameter, Resource
 from clinker.config.nodes import NODE_MODELS
 from clinker.config.shorthand import spell_out_composition, spell_out_pipeline
 from clinker.config.toml import last_table
@@ -52,7 +53,7 @@ def complete(
             return []
         if mark:
             return list(complete_cxl(before, _context(spelled, model, block)))
-    return [*_names(spelled, model), *_in_yaml(kind, cursor)]
+    return [*_names(spelled, model), *_of_calls(cursor, model), *_in_yaml(kind, cursor)]
 
 
 def _in_yaml(kind: FileKind, cursor: Cursor) -> Iterator[Suggestion]:
@@ -112,6 +113,28 @@ def _names(cursor: Cursor, model: Model | None) -> Iterator[Suggestion]:
             yield from _nodes(cursor, model, index)
         case ("nodes", int(index), "config", *rest):
             yield from _columns(cursor, model, index, rest)
+
+
+def _of_calls(cursor: Cursor, model: Model | None) -> Iterator[Suggestion]:
+    """The ports and parameters of the composition that a node calls."""
+    match cursor.path:
+        case ("nodes", int(index), "config" | "inputs" | "resources" as block):
+            name = _text(cursor.tree, "nodes", index, "name")
+        case _:
+            return
+    call = model.call(name) if model else None
+    if call is None or not (cursor.is_key or cursor.begins_line):
+        return
+    signature = call.signature
+    blocks: Mapping[str, Mapping[str, InputPort | Parameter | Resource]] = {
+        "config": signature.config_schema,
+        "inputs": signature.inputs,
+        "resources": signature.resources_schema,
+    }
+    for key, facts in blocks[block].items():
+        detail = facts.type if isinstance(facts, Parameter) else ""
+        about = plain_text(facts.description or "")
+        yield Suggestion(key, Kind.KEY, detail, about, insert=f"{key}: ")
 
 
 def _nodes(cursor: Cursor, model: Model | None, index: int) -> Iterator[Suggestion]:

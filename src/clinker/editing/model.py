@@ -27,6 +27,7 @@ from clinker.editing.checking import check_content, for_file, look_at, modules_o
 from clinker.editing.kinds import FileKind
 from clinker.frozen import frozen
 from clinker.plan.compile import Draft
+from clinker.plan.graph.graph import Call
 from clinker.plan.lone_composition import CALL
 from clinker.plan.nodes import Planned
 from clinker.plan.nodes.binder import Reading
@@ -81,6 +82,12 @@ class Model:
     def is_here(self, location: Location) -> bool:
         """Whether a place is in this file."""
         return location.source.name == str(self.path)
+
+    def call(self, name: str) -> Call | None:
+        """The call that a composition node of the file is."""
+        calls = self.draft.graph.calls.values() if self.draft else ()
+        mine = (call for call in calls if call.outer.prefix == self.prefix)
+        return next((call for call in mine if call.node.name == name), None)
 
     def node(self, name: str) -> NodeBase | None:
         return next((node for node in self.nodes if node.name == name), None)

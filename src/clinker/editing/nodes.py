@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from clinker.config.nodes import CompositionNode, TransformNode
+from clinker.config.nodes import CombineNode, CompositionNode, MergeNode, TransformNode
 from clinker.config.tree import MappingNode, Node, ScalarNode, find
+from clinker.cxl.check import typed
 from clinker.diagnostics import Location, Span
+from clinker.editing.cxl_parts import expressions_of, walk
 from clinker.editing.model import Model
 from clinker.editing.yaml_places import ANY, inside, scalars_at
 from clinker.frozen import frozen
@@ -39,6 +41,7 @@ def node_mentions(model: Model) -> Iterator[NodeMention]:
                 for scalar in scalars_at(node.node.get("outputs"), (ANY,)):
                     yield NodeMention(str(scalar.value), inside(scalar))
     yield from _elsewhere(model.tree)
+    yield from _in_cxl(model)
 
 
 def _name(tree: Node, name: str) -> Iterator[NodeMention]:
@@ -57,6 +60,23 @@ def _elsewhere(tree: Node | None) -> Iterator[NodeMention]:
     for scalar in scalars_at(find(tree, "_compose", "outputs"), (ANY, "ref")):
         name = str(scalar.value).partition(".")[0]
         yield NodeMention(name, _start(inside(scalar), name))
+
+
+def _in_cxl(model: Model) -> Iterator[NodeMention]:
+    """`$source.<input>.<key>`, where the inputs of a merge go by the names of their nodes."""
+    merged = {r.node for n in model.nodes if isinstance(n, MergeNode) for r, _ in n.references}
+    merged -= {name for n in model.nodes if isinstance(n, CombineNode) for name in n.input}
+    if not merged:
+        return
+    for _, reading in model.readings:
+        for expression in expressions_of(reading.sketch):
+            for part, _ in walk(expression):
+                if isinstance(part, typed.System) and part.path[0] in merged:
+                    name, span = part.path[0], part.location.span
+                    start = span.start + len(f"${part.namespace}.")
+                    place = Location(part.location.source, Span(start, start + len(name)))
+                    if part.namespace == "source" and len(part.path) > 1:
+                        yield NodeMention(name, place)
 
 
 def _start(location: Location, name: str) -> Location:
