@@ -316,6 +316,21 @@ def test_other_kinds_of_files_are_completed(editor: Editor, tmp_path: Path) -> N
     assert "declared" not in editor.hover(cxl, "let |a")
 
 
+def test_a_channel_leads_to_what_it_is_for(editor: Editor, path: Path) -> None:
+    channel = path.with_name("a.channel.yaml")
+    editor.open(path)
+    assert editor.open(channel, "channel: { name: a, target: p.yaml }\n") == []
+    assert editor.definition(channel, "target: p.y|aml") == ["p.yaml:1:"]
+    assert "the pipeline or composition it is for" in editor.hover(channel, "tar|get: p")
+
+
+def test_a_file_that_is_closed_has_no_problems(editor: Editor, path: Path) -> None:
+    assert editor.open(path, PIPELINE.replace("input: sums", "input: sum"))
+    editor.change(path, PIPELINE.replace("input: sums", "input: su"))
+    editor.notify("textDocument/didClose", {"textDocument": {"uri": path.as_uri()}})
+    assert editor.open(path, PIPELINE) == []
+
+
 def test_a_file_of_others_is_left_alone(editor: Editor, tmp_path: Path) -> None:
     assert editor.open(tmp_path / "compose.yaml", "services: [\n") == []
 

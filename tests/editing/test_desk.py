@@ -67,6 +67,12 @@ def test_an_older_text_answers_until_the_new_one_is_understood() -> None:
     assert "half" in opened.complete("= ha|lf.round")
 
 
+def test_a_file_stays_what_it_was_while_it_is_rewritten() -> None:
+    opened = understand(LAST.replace("no_such_field", "id"))
+    sheet = opened.desk.open(opened.sheet.path, "pipe\n")
+    assert [finding.code for finding in opened.desk.diagnose(sheet)] == ["E007"]
+
+
 def test_what_was_typed_into_a_description_is_no_markdown() -> None:
     text = LAST.replace("no_such_field", "id").replace(
         "    input: orders", "    description: '![x](http://h/i.png) <b>'\n    input: orders"

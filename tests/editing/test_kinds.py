@@ -23,6 +23,9 @@ from clinker.editing.kinds import FileKind, kind_of
         ("pyproject.toml", "", None),
         ("compose.yaml", "services:\n  db: {}\n", None),
         ("ci.yaml", "pipeline:\n  - step: build\n", None),
+        ("new.yaml", "pipeline:\n  name: p\n", FileKind.PIPELINE),
+        ("new.yaml", "pipeline: # mine\n  name: p\n", FileKind.PIPELINE),
+        ("new.yaml", "pipeline: { name: p }\n", FileKind.PIPELINE),
         ("nested.yaml", "x:\n  pipeline: 1\n  nodes: 2\n", None),
     ],
 )

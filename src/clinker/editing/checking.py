@@ -97,14 +97,18 @@ def _check_channel(path: Path, content: bytes, options: Options) -> list[Diagnos
 
 
 def target_of(path: Path, target: str, options: Options) -> Path | None:
-    """The file that a channel is for, looked for from the channel upwards."""
-    for directory in (path.parent, *path.absolute().parent.parents):
+    """The file that a channel is for, looked for from its directory up to the workspace's."""
+    start = path.absolute().parent
+    root = workspace_root(start)
+    # Without a workspace, channels often have a directory of their own beside the pipelines.
+    highest = root if root != start else start.parent
+    for directory in (path.parent, *start.parents):
+        if not directory.absolute().is_relative_to(highest):
+            return None
         candidate = directory / target
         try:
             options.read(candidate)
         except (OSError, ValueError):
-            if directory == options.root or (directory / "clinker.toml").exists():
-                return None
             continue
         return candidate
     return None

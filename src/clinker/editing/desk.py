@@ -41,10 +41,13 @@ class Sheet:
         """What was last made of it; its text may be older."""
         self.atlas: Atlas | None = None
         """The last text that could be read, be its CXL right or wrong."""
+        self._kind: FileKind | None = None
 
     @property
     def kind(self) -> FileKind | None:
-        return kind_of(self.path, self.text)
+        """What it is; what it was, if a text that is half written does not tell."""
+        self._kind = kind_of(self.path, self.text) or self._kind
+        return self._kind
 
     @property
     def is_current(self) -> bool:

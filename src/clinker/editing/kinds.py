@@ -24,6 +24,7 @@ _ENDS = {
     ".schema": FileKind.SCHEMA,
 }
 _TOP_KEY = re.compile(r"^(?P<quote>[\"']?)(?P<key>[A-Za-z_]\w*)(?P=quote)[ \t]*:", re.M)
+_NAMED = re.compile(r"^pipeline:\s*(?:#[^\n]*\n\s+|\{\s*)?name:", re.M)
 _KINDS = {
     "pipeline": FileKind.PIPELINE,
     "_compose": FileKind.COMPOSITION,
@@ -47,9 +48,9 @@ def kind_of(path: Path, text: str) -> FileKind | None:
     if kind := _ENDS.get(Path(path.stem.lower()).suffix):
         return kind
     keys = [match["key"] for match in _TOP_KEY.finditer(text)]
-    # A workflow of another tool may have a key of such a name, but no list of nodes beside it.
     known = (_KINDS[key] for key in keys if key in _KINDS)
     kind = next(known, None)
-    if kind is FileKind.CHANNEL:
+    # A workflow of another tool may have such a key, but neither nodes beside it nor a name in it.
+    if kind is FileKind.CHANNEL or (kind is FileKind.PIPELINE and _NAMED.search(text)):
         return kind
     return kind or FileKind.PIPELINE if "nodes" in keys else None
