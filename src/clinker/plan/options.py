@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import field
 from pathlib import Path
 
@@ -41,6 +42,8 @@ class Options:
     metrics_spool_dir: Path | None = None
     variables: dict[str, str] = field(default_factory=dict)
     """The environment, from which `${NAME}` in the file is replaced."""
+    read: Callable[[Path], bytes] = Path.read_bytes
+    """How the files that a pipeline refers to are read: an editor has some that are not saved."""
 
     @property
     def root(self) -> Path:

@@ -11,7 +11,7 @@ import os
 import re
 import shutil
 import tempfile
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import field, replace
 from pathlib import Path
 
@@ -65,11 +65,11 @@ class LoadedStorage:
     diagnostics: list[Diagnostic] = field(default_factory=list)
 
 
-def load_storage(base_dir: Path) -> LoadedStorage:
+def load_storage(base_dir: Path, read: Callable[[Path], bytes] = Path.read_bytes) -> LoadedStorage:
     """The storage settings of a workspace; without `clinker.toml` the defaults."""
     path = base_dir / FILE
     try:
-        content = path.read_bytes()
+        content = read(path)
     except FileNotFoundError:
         return LoadedStorage(_settings(Workspace(), base_dir))
     except OSError as problem:
