@@ -20,6 +20,7 @@ from clinker.engine.report.facts import (
     SourceReport,
     SpilledNode,
 )
+from clinker.plan.analyses.passing import NodePassing
 from clinker.plan.compile import Plan, compile_pipeline
 from clinker.plan.options import Options
 
@@ -57,7 +58,7 @@ def report(folder: Path) -> RunReport:
         finished=STARTED + timedelta(seconds=5),
         pipeline="customer_etl",
         exit_code=2,
-        counts=Counts(total=50_000, ok=49_950, written=49_950, dlq=50),
+        counts=Counts(total=50_000, ok=49_950, written=49_950, dlq=50, filtered=3),
         sources=(
             SourceReport(
                 name="customers", files=(folder / "customers.csv",), records=50_000, rejected=50
@@ -68,6 +69,17 @@ def report(folder: Path) -> RunReport:
         ),
         dead_letter_files=(DeadLetterFile(path=folder / "errors.csv", entries=50),),
         peak_rss_bytes=134_217_728,
+        nodes=(
+            NodePassing(
+                name="customers",
+                kind="source",
+                records_in=50_000,
+                records_out=49_950,
+                rejected=50,
+                filtered=0,
+                distinct=0,
+            ),
+        ),
         spilled=(SpilledNode(node="by_region", bytes=1_048_576, estimate=None),),
     )
 
@@ -99,6 +111,23 @@ def test_the_metrics_of_a_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -
         ("records_written", 49_950),
         ("per_source_record_counts", {"customers": 50_000}),
         ("per_source_dlq_counts", {"customers": 50}),
+        ("records_filtered", 3),
+        ("records_distinct", None),
+        (
+            "nodes",
+            [
+                {
+                    "name": "customers",
+                    "kind": "source",
+                    "records_in": 50_000,
+                    "records_out": 49_950,
+                    "rejected": 50,
+                    "filtered": 0,
+                    "distinct": 0,
+                    "ports": {},
+                }
+            ],
+        ),
         ("spilled", [{"node": "by_region", "bytes": 1_048_576, "estimate_bytes": None}]),
     ]
 
@@ -106,10 +135,19 @@ def test_the_metrics_of_a_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -
 def test_the_documentation_knows_every_field(tmp_path: Path) -> None:
     page = (ROOT / "docs" / "running" / "metrics.md").read_text("utf-8")
     [example] = re.findall(r"```json\n(.*?)```", page, re.DOTALL)
+    about_runs, _, about_nodes = page.partition("## Records by node")
+    written = metrics(plan(tmp_path), report(tmp_path), threads=4)
+    assert list(json.loads(example)) == list(written) == documented(about_runs)
+    nodes = json.loads(json.dumps(written["nodes"]))
+    fields = list(json.loads(example)["nodes"][0])
+    assert [list(node) for node in nodes] == [fields]
+    assert fields == documented(about_nodes)
+
+
+def documented(page: str) -> list[str]:
+    """What the first cells of its tables name."""
     rows = re.findall(r"^\| (`.*?) \|", page, re.MULTILINE)
-    fields = list(metrics(plan(tmp_path), report(tmp_path), threads=4))
-    assert list(json.loads(example)) == fields
-    assert [name for row in rows for name in re.findall(r"`(\w+)`", row)] == fields
+    return [name for row in rows for name in re.findall(r"`(\w+)`", row)]
 
 
 def test_records_that_are_grouped_are_not_streamed(tmp_path: Path) -> None:

@@ -12,6 +12,7 @@ from typing import TypeAlias
 from clinker.diagnostics import Diagnostic
 from clinker.formats.files.uuid7 import Uuid7Source
 from clinker.frozen import frozen
+from clinker.plan.analyses.passing import NodePassing
 
 
 class Exit(enum.IntEnum):
@@ -60,7 +61,9 @@ class Counts:
     dlq: int = 0
     """Entries in the dead-letter queue."""
     filtered: int | None = None
+    """Dropped by `filter` statements; None where nobody can tell."""
     distinct: int | None = None
+    """Dropped as duplicates; None where nobody can tell."""
 
 
 @frozen(kw_only=True)
@@ -139,6 +142,8 @@ class RunReport(Identity):
     """None if no source has a correlation key."""
     spilled: tuple[SpilledNode, ...] | None = None
     """None if the engine does not tell."""
+    nodes: tuple[NodePassing, ...] = ()
+    """What came into each node that was computed, and left it."""
 
 
 def failed_report(

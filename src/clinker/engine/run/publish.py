@@ -22,6 +22,7 @@ from clinker.engine.run.prepare import Prepared
 from clinker.engine.run.starting import spill_estimates
 from clinker.engine.session.session import Session
 from clinker.formats.files.publication import Published
+from clinker.plan.analyses.passing import dropped
 from clinker.plan.analyses.reach import reached
 from clinker.plan.compile import Plan
 
@@ -61,6 +62,7 @@ def publish(prepared: Prepared, session: Session, computed: Computed) -> RunRepo
         engine=vars(session.facts),
         retracted=computed.retracted,
         spilled=_spilled(plan, session),
+        nodes=computed.nodes,
     )
 
 
@@ -77,6 +79,7 @@ def _spilled(plan: Plan, session: Session) -> tuple[SpilledNode, ...] | None:
 
 def _counts(prepared: Prepared, computed: Computed) -> Counts:
     total, rejected = prepared.total, computed.rejected
+    filtered, distinct = dropped(computed.nodes)
     ok = reached(prepared.plan.nodes, {each.name: each.records for each in computed.outputs})
     return Counts(
         total=total,
@@ -84,6 +87,8 @@ def _counts(prepared: Prepared, computed: Computed) -> Counts:
         ok=total - rejected.records if ok is None else ok,
         written=computed.written,
         dlq=len(rejected.entries),
+        filtered=filtered,
+        distinct=distinct,
     )
 
 

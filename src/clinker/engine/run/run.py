@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from clinker.cxl.failure import printable
 from clinker.engine.reading.spooling import run_spool
+from clinker.engine.reading.staging import staged_sources
 from clinker.engine.report.facts import Exit, RunError, RunReport
 from clinker.engine.run.compute import record_bytes
 from clinker.engine.run.failures import engine_errors
@@ -32,15 +33,21 @@ def run(
     The session uses `jvm` if it is given: it may have been started before this was imported.
     """
     limits = run_limits(plan, is_local=settings.is_local)
-    with Watch(plan, limits) as watch, watch.telling(), run_spool(plan, watch.add) as spool:
+    with (
+        Watch(plan, limits) as watch,
+        watch.telling(),
+        run_spool(plan, watch.add) as spool,
+        staged_sources(plan, observer) as staged,
+    ):
         jvm = jvm or start_jvm(settings)
         try:
-            prepared = prepare(plan, observer, spool, watch)
+            prepared = prepare(plan, observer, spool, staged, watch)
         except BaseException:
             if jvm:
                 jvm.kill()
             raise
         with (
+            prepared.publication,  # what it has claimed is let go of, whatever happens
             engine_errors(settings),
             open_session(settings, jvm) as session,
             # Those of Spark can be read only as long as it is there.
@@ -60,17 +67,20 @@ def run_in(plan: Plan, session: Session, observer: Observer) -> RunReport:
         watch.telling(),
         engine_errors(settings),
         run_spool(plan, watch.add) as spool,
+        staged_sources(plan, observer) as staged,
     ):
         watch.guard(session)
-        return _complete(prepare(plan, observer, spool, watch), session)
+        return _complete(prepare(plan, observer, spool, staged, watch), session)
 
 
 def _complete(prepared: Prepared, session: Session) -> RunReport:
     try:
-        session.batches.expect(record_bytes(prepared))
         with prepared.publication:
+            session.batches.expect(record_bytes(prepared))
             computed = compute_with_care(prepared, session)
-            return publish(prepared, session, computed)
+            report = publish(prepared, session, computed)
+            prepared.staged.run_succeeded = report.exit_code == Exit.OK
+            return report
     except FormatError as problem:
         raise RunError(str(problem), Exit.IO, help=problem.help) from problem
     except WriteError as problem:
