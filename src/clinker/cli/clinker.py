@@ -16,6 +16,7 @@ LOG_FORMATS = ("text", "json")
 EXPLAIN_FORMATS = ("text", "json", "dot", "sql")
 CHECK_FORMATS = ("text", "github", "sarif", "json")
 SCHEMA_KINDS = ("pipeline", "composition", "channel", "schema", "workspace")
+INFERRED = ("csv", "json", "xml", "fixed_width")
 _PIPELINE_FILES = (".yaml", ".yml")
 _FOREVER = "forever"
 _OPTIONAL_VALUES = {"--explain": EXPLAIN_FORMATS[0], "--wait": _FOREVER}
@@ -62,6 +63,7 @@ def command_parser() -> Parser:
     )
     parser.add_argument("--version", action="version", version=f"clinker {__version__}")
     commands = parser.add_subparsers(dest="command", metavar="COMMAND", required=True)
+    _add_infer(commands)
     _add_run(commands)
     _add_explain(commands)
     _add_check(commands)
@@ -73,6 +75,37 @@ def command_parser() -> Parser:
     _add_warmup(commands)
     add_completion(commands)
     return parser
+
+
+def _add_infer(commands: _Commands) -> None:
+    command = commands.add_parser(
+        "infer",
+        help="write a source with its schema, from a sample of a file",
+        description="Look at files and write a pipeline file that reads them: formats, columns "
+        "and types, with what speaks for them.",
+    )
+    command.add_argument(
+        "files", metavar="FILE", nargs="+", help="CSV, JSON, NDJSON, XML or fixed-width files"
+    )
+    command.add_argument(
+        "--output",
+        "-o",
+        metavar="FILE",
+        help="write a new pipeline file, in which paths start (default: print it)",
+    )
+    command.add_argument(
+        "--name", metavar="NAME", help="the source's name (default: that of the file)"
+    )
+    command.add_argument(
+        "--format", choices=INFERRED, help="the format, if the file does not tell: %(choices)s"
+    )
+    command.add_argument(
+        "--sample",
+        metavar="N",
+        type=_at_least(1),
+        default=10_000,
+        help="how many records are looked at (default: 10000)",
+    )
 
 
 def _add_run(commands: _Commands) -> None:
