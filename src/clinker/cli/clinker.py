@@ -16,6 +16,7 @@ LOG_FORMATS = ("text", "json")
 EXPLAIN_FORMATS = ("text", "json", "dot", "sql")
 CHECK_FORMATS = ("text", "github", "sarif", "json")
 SCHEMA_KINDS = ("pipeline", "composition", "channel", "schema", "workspace")
+SHOWN_FORMATS = ("table", "csv", "json")
 INFERRED = ("csv", "json", "xml", "fixed_width")
 _PIPELINE_FILES = (".yaml", ".yml")
 _FOREVER = "forever"
@@ -64,6 +65,7 @@ def command_parser() -> Parser:
     parser.add_argument("--version", action="version", version=f"clinker {__version__}")
     commands = parser.add_subparsers(dest="command", metavar="COMMAND", required=True)
     _add_infer(commands)
+    _add_show(commands)
     _add_run(commands)
     _add_explain(commands)
     _add_check(commands)
@@ -108,6 +110,64 @@ def _add_infer(commands: _Commands) -> None:
     )
 
 
+def _add_show(commands: _Commands) -> None:
+    command = commands.add_parser(
+        "show",
+        help="show the records of a node, and why others were rejected there",
+        description="Compute what leaves a node, and show it with what the node rejected. Only "
+        "what the node needs is computed, and nothing is written.",
+    )
+    command.add_argument("config", metavar="PIPELINE", help="the pipeline file")
+    command.add_argument(
+        "place",
+        metavar="NODE[.PORT]",
+        nargs="?",
+        help="the node, or one of its ports (default: all that nothing reads from)",
+    )
+    command.add_argument(
+        "-n",
+        metavar="N",
+        type=_at_least(1),
+        default=20,
+        help="how many records are shown, and how many rejected ones (default: 20)",
+    )
+    command.add_argument(
+        "--profile",
+        action="store_true",
+        help="also show of every column how many values, nulls and distinct values it has, the "
+        "least and the greatest",
+    )
+    command.add_argument(
+        "--format",
+        choices=SHOWN_FORMATS,
+        default="table",
+        help="table, or only the records as csv or json, for other programs",
+    )
+    amount = command.add_mutually_exclusive_group()
+    amount.add_argument(
+        "--sample", metavar="N", type=_at_least(1), help="read only the first N records of a source"
+    )
+    amount.add_argument(
+        "--all",
+        action="store_true",
+        help="read all records, also of sources that are so large that else only "
+        "the first 10000 are read",
+    )
+    _add_compilation(command.add_argument_group("files"))
+    _add_session(command)
+
+
+def _add_session(command: argparse.ArgumentParser) -> None:
+    """What decides where something is computed, for commands that write no files."""
+    _add_resources(command.add_argument_group("resources"))
+    _add_run_engine(command)
+    reporting = command.add_argument_group("reporting")
+    reporting.add_argument("--quiet", action="store_true", help="show no progress, only problems")
+    reporting.add_argument(
+        "--log-level", choices=LOG_LEVELS, default="warn", help="how much is logged"
+    )
+
+
 def _add_run(commands: _Commands) -> None:
     command = commands.add_parser(
         "run",
@@ -149,6 +209,18 @@ def _add_run_modes(command: argparse.ArgumentParser) -> None:
 
 def _add_run_resources(command: argparse.ArgumentParser) -> None:
     resources = command.add_argument_group("resources")
+    _add_resources(resources)
+    resources.add_argument(
+        "--error-threshold",
+        metavar="N",
+        type=_at_least(0),
+        default=0,
+        help="stop after N rejected records (default: 0, no limit)",
+    )
+
+
+def _add_resources(resources: argparse._ActionsContainer) -> None:
+    """What a session may use, wherever one is opened."""
     resources.add_argument(
         "--memory-limit",
         metavar="SIZE",
@@ -157,13 +229,6 @@ def _add_run_resources(command: argparse.ArgumentParser) -> None:
     )
     resources.add_argument(
         "--threads", metavar="N", type=_at_least(1), help="processor cores to use (default: all)"
-    )
-    resources.add_argument(
-        "--error-threshold",
-        metavar="N",
-        type=_at_least(0),
-        default=0,
-        help="stop after N rejected records (default: 0, no limit)",
     )
 
 

@@ -11,10 +11,13 @@ from clinker.frozen import frozen
 
 @frozen
 class Preview:
-    """A run of only the first records, printed instead of written."""
+    """A run that writes nothing: what it would have written is in its report."""
 
-    records: int
+    records: int | None = None
+    """How many records of each source are read; None for all."""
     output: Path | None = None
+    lists_rejected: bool = False
+    """Whether rejected records are in the report, not in the log."""
 
 
 @frozen

@@ -227,6 +227,12 @@ def _take(config: SourceConfig, files: list[SourceFile]) -> list[SourceFile]:
     return files
 
 
+def input_size(graph: Graph, options: Options, now: datetime) -> int:
+    """How many bytes there are to read."""
+    discoveries = (discover(source.config, options, now) for _, source in graph.of(SourceNode))
+    return sum(file.size for discovery in discoveries for file in discovery.files)
+
+
 # Findings about inputs
 
 

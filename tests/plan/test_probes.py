@@ -1,0 +1,105 @@
+"""Plans that look at nodes: what they hold, and what they leave out."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from textwrap import dedent
+
+from clinker.plan.compile import Plan, compile_pipeline
+from clinker.plan.options import Options
+from clinker.plan.probes import (
+    also_looking_at,
+    list_ends,
+    list_places,
+    looking_at,
+    probe_name,
+)
+
+_PIPELINE = """\
+pipeline: { name: shop }
+nodes:
+  - type: source
+    name: orders
+    config: { type: csv, path: orders.csv, schema: { id: int, amount: float, note: string } }
+  - type: source
+    name: unread
+    config: { type: csv, path: unread.csv, schema: { id: int } }
+  - type: transform
+    name: priced
+    input: orders
+    config: { cxl: "emit gross = amount * 1.2" }
+  - type: route
+    name: sized
+    input: priced
+    config: { conditions: { big: amount > 10 }, default: small }
+  - type: output
+    name: result
+    input: sized.big
+    config:
+      type: csv
+      path: result.csv
+      include_unmapped: false
+      mapping: { total: gross }
+error_handling:
+  strategy: fail_fast
+  type_error_threshold: 0.1
+  dlq: { max_rate: 0.1 }
+"""
+
+
+def _plan() -> Plan:
+    compiled = compile_pipeline(dedent(_PIPELINE).encode(), "p.yaml", Options(base_dir=Path()))
+    assert compiled.plan, [d.message for d in compiled.diagnostics]
+    return compiled.plan
+
+
+def test_places_are_nodes_and_their_ports() -> None:
+    assert list(list_places(_plan())) == [
+        "orders",
+        "unread",
+        "priced",
+        "sized",
+        "sized.big",
+        "sized.small",
+        "result",
+    ]
+
+
+def test_ends_are_what_nothing_reads_from() -> None:
+    assert list_ends(_plan()) == ["unread", "sized.small", "result"]
+
+
+def test_a_plan_that_looks_holds_only_what_is_needed() -> None:
+    plan = _plan()
+    looking = looking_at(plan, {"priced": list_places(plan)["priced"]})
+    assert list(looking.nodes) == ["orders", "priced", probe_name("priced")]
+    shown = [column.name for column in looking.projections[probe_name("priced")]]
+    assert shown == ["id", "amount", "note", "gross"]
+
+
+def test_of_an_output_what_it_writes_is_looked_at() -> None:
+    plan = _plan()
+    looking = looking_at(plan, {"result": list_places(plan)["result"]})
+    shown = [column.name for column in looking.projections[probe_name("result")]]
+    assert shown == ["total"]
+    assert "result" not in looking.nodes
+
+
+def test_whoever_looks_is_not_stopped_by_failures() -> None:
+    plan = _plan()
+    looking = looking_at(plan, {"priced": list_places(plan)["priced"]})
+    handling = looking.pipeline.error_handling
+    assert (handling.strategy, handling.type_error_threshold) == ("continue", None)
+    assert looking.dead_letters.limit is None
+    assert plan.pipeline.error_handling.strategy == "fail_fast"
+
+
+def test_probes_may_stand_beside_the_outputs() -> None:
+    plan = _plan()
+    places = list_places(plan)
+    looking = also_looking_at(plan, {name: places[name] for name in ("priced", "sized.small")})
+    assert list(looking.nodes) == [
+        *plan.nodes,
+        probe_name("priced"),
+        probe_name("sized.small"),
+    ]
