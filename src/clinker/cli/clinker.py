@@ -66,6 +66,7 @@ def command_parser() -> Parser:
     commands = parser.add_subparsers(dest="command", metavar="COMMAND", required=True)
     _add_infer(commands)
     _add_show(commands)
+    _add_test(commands)
     _add_run(commands)
     _add_explain(commands)
     _add_check(commands)
@@ -154,6 +155,44 @@ def _add_show(commands: _Commands) -> None:
         "the first 10000 are read",
     )
     _add_compilation(command.add_argument_group("files"))
+    _add_session(command)
+
+
+def _add_test(commands: _Commands) -> None:
+    command = commands.add_parser(
+        "test",
+        help="run the tests of pipelines",
+        description="Run pipelines on records that test files give, and compare what comes of it "
+        "with what they expect. Nothing is written. The exit code is 0 if all cases pass, else 1.",
+    )
+    command.add_argument(
+        "paths",
+        metavar="PATH",
+        nargs="*",
+        help="test files, or directories below which the names of test files end in _test.yaml "
+        "(default: this directory)",
+    )
+    command.add_argument(
+        "-k", metavar="TEXT", help="only the cases whose name, or whose file's, holds this text"
+    )
+    command.add_argument(
+        "--update",
+        action="store_true",
+        help="rewrite expectations that are not met, in place: look at the changes afterwards",
+    )
+    command.add_argument("--junit", metavar="FILE", help="also write the outcome as JUnit XML")
+    files = command.add_argument_group("files")
+    files.add_argument(
+        "--base-dir",
+        metavar="DIR",
+        help="where relative paths of pipelines start (default: each pipeline's directory)",
+    )
+    files.add_argument(
+        "--rules-path", metavar="DIR", help="where `use` finds CXL modules (default: ./rules)"
+    )
+    files.add_argument(
+        "--allow-absolute-paths", action="store_true", help="permit absolute paths in pipelines"
+    )
     _add_session(command)
 
 

@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 
+from clinker.config.writing import flow, quoted, scalar
 from clinker.cxl.failure import printable
 from clinker.frozen import frozen
 from clinker.infer.evidence import Column
 from clinker.infer.guess import Guess
 
-_PLAIN = re.compile(r"[A-Za-z_][A-Za-z0-9_./-]*")
-_WORDS = {"true", "false", "null", "yes", "no", "on", "off", "y", "n"}
-"""Texts that some reader of YAML takes for something else."""
 _PLACEHOLDER = re.compile(r"\$(?=[{$])")
 _ENGINES_OWN = re.compile(r"\$[a-z0-9]")
 
@@ -48,7 +46,7 @@ def pipeline_text(name: str, sources: Sequence[InferredSource], date_formats: Se
         f"  name: {scalar(name)}",
     ]
     if date_formats:
-        lines.append(f"  date_formats: [{', '.join(map(_quoted, date_formats))}]")
+        lines.append(f"  date_formats: [{', '.join(map(quoted, date_formats))}]")
     lines.append("nodes:")
     for source in sources:
         lines += _source_lines(source)
@@ -65,17 +63,17 @@ def _source_lines(source: InferredSource) -> Iterator[str]:
     yield f"      type: {source.guess.format}"
     yield f"      path: {scalar(source.path)}"
     if source.guess.options:
-        yield f"      options: {_mapping(source.guess.options)}"
+        yield f"      options: {flow(source.guess.options)}"
     if source.guess.places:
         yield "      format_schema:"
         yield "        fields:"
         for place in source.guess.places:
             field = {"name": place.name, "start": place.start, "width": place.width}
-            yield f"          - {_mapping(field)}"
+            yield f"          - {flow(field)}"
     yield "      schema:"
     for column in source.columns:
         if column in source.declared:
-            entry = _mapping({"name": column.name, "type": column.type})
+            entry = flow({"name": column.name, "type": column.type})
             yield f"        - {entry}{_comment('  ', _why(column))}"
         else:
             what = f"'{column.name}' is kept for the engine" if column.name else "it has no name"
@@ -94,41 +92,3 @@ def _why(column: Column) -> str:
 
 def _comment(indent: str, text: str) -> str:
     return f"{indent}# {printable(text)}"
-
-
-def _mapping(entries: Mapping[str, object]) -> str:
-    return "{ " + ", ".join(f"{key}: {_value(value)}" for key, value in entries.items()) + " }"
-
-
-def _value(value: object) -> str:
-    match value:
-        case bool():
-            return "true" if value else "false"
-        case int():
-            return str(value)
-        case _:
-            return scalar(str(value))
-
-
-def scalar(text: str) -> str:
-    """A text as YAML, in quotes unless it can be nothing else."""
-    if _PLAIN.fullmatch(text) and text.lower() not in _WORDS:
-        return text
-    return _quoted(text)
-
-
-def _quoted(text: str) -> str:
-    return '"' + "".join(map(_escaped, text)) + '"'
-
-
-def _escaped(character: str) -> str:
-    if character in '"\\':
-        return "\\" + character
-    if character.isprintable():
-        return character
-    if character == "\t":
-        return "\\t"
-    code = ord(character)
-    if code < 0x100:
-        return f"\\x{code:02X}"
-    return f"\\u{code:04X}" if code < 0x10000 else f"\\U{code:08X}"
