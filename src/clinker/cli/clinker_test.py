@@ -43,6 +43,8 @@ def run(args: Namespace) -> int:
             base_dir=Path(args.base_dir) if args.base_dir else None,
             rules_path=Path(args.rules_path) if args.rules_path else None,
             allow_absolute_paths=args.allow_absolute_paths,
+            memory_limit=args.memory_limit,
+            threads=args.threads,
         )
         outcomes = _told(suite.run(), quiet=args.quiet)
     return _finish(args, outcomes, time.monotonic() - began)
@@ -99,17 +101,14 @@ def _session(args: Namespace, conf: dict[str, str]) -> Iterator[Callable[[Plan],
         def session(plan: Plan) -> Session:
             if not opened:
                 from clinker.cli.session_settings import session_settings
-                from clinker.engine.session import open_session
+                from clinker.engine.session import SessionError, open_session
 
                 settings = session_settings(plan, args, conf, debug=False)
-                limit = max(args.memory_limit or 0, settings.memory_limit)
-                settings = replace(
-                    settings,
-                    memory_limit=limit,
-                    threads=args.threads or settings.threads,
-                    brief=True,
-                )
-                opened.append(closing.enter_context(open_session(settings)))
+                settings = replace(settings, brief=True)
+                try:
+                    opened.append(closing.enter_context(open_session(settings)))
+                except SessionError as problem:
+                    raise CommandError(str(problem), IO) from problem
             return opened[0]
 
         yield session

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any, Literal, TypeAlias
+from typing import Any, TypeAlias
 
 from pydantic import Field
 
@@ -71,8 +71,10 @@ class Expectation(Model):
     rejected: tuple[Rejection, ...] | None = Field(
         default=None, description="the rejected records, in the order of the dead-letter file"
     )
-    exit_code: Literal[0, 1, 2, 3, 4] | None = Field(
+    exit_code: int | None = Field(
         default=None,
+        ge=0,
+        le=4,
         description="the exit code; 2 if records are expected to be rejected, else 0",
     )
     error: str | None = Field(

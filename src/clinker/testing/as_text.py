@@ -55,7 +55,7 @@ class Screen:
         """Tell how many passed."""
         failed = sum(not each.has_passed for each in outcomes)
         updated = sum(each.is_updated for each in outcomes)
-        parts = [f"{len(outcomes) - failed} passed"]
+        parts = [f"{len(outcomes) - failed - updated} passed"]
         parts += [f"{failed} failed"] if failed else []
         parts += [f"{updated} updated"] if updated else []
         style = "bold red" if failed else "bold green"

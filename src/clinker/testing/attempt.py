@@ -59,6 +59,8 @@ class Trying:
     base_dir: Path | None = None
     rules_path: Path | None = None
     allow_absolute_paths: bool = False
+    memory_limit: int | None = None
+    threads: int | None = None
 
     @property
     def pipeline(self) -> Path:
@@ -66,14 +68,11 @@ class Trying:
 
     def attempt(self, case: Case) -> Attempt:
         """Run a case; `Unusable` if it does not fit its pipeline."""
-        began = time.monotonic()
         compiled = self._compiled(case)
         if compiled.plan is None:
             found = list(errors(compiled.diagnostics))
-            outcome = _failed(Exit.CONFIGURATION, found[0].message, found)
-        else:
-            outcome = self._run(case, compiled.plan)
-        return replace(outcome, seconds=time.monotonic() - began)
+            return _failed(Exit.CONFIGURATION, found[0].message, found)
+        return self._run(case, compiled.plan)
 
     def _compiled(self, case: Case) -> Compiled:
         try:
@@ -87,6 +86,8 @@ class Trying:
             channel=self.path.parent / case.channel if case.channel else None,
             rules_path=self.rules_path,
             allow_absolute_paths=self.allow_absolute_paths,
+            memory_limit=self.memory_limit,
+            threads=self.threads,
             preview=Preview(lists_rejected=True),
             variables={**os.environ, **case.environment},
         )
@@ -102,32 +103,16 @@ class Trying:
             except ValueError as problem:
                 label = Label(case.key_at("vars", name))
                 raise Unusable([Diagnostic(CODE, str(problem), label)]) from None
+        session = self.session(plan)
+        began = time.monotonic()
         with tempfile.TemporaryDirectory(prefix="clinker-test-") as folder:
             given = write_given(plan, case, self.path.parent, Path(folder))
             plan = replace(plan, options=replace(plan.options, given=given))
             try:
-                return self._looked(plan, places)
+                outcome = _looked(plan, places, session)
             except RunError as problem:
-                return _failed(problem.exit_code, problem.message, problem.diagnostics)
-
-    def _looked(self, plan: Plan, places: Mapping[str, Place]) -> Attempt:
-        """The run itself, and what is to be seen at some places."""
-        session = self.session(plan)
-        # Where records fall together, an output more makes others fall.
-        elsewhere = {
-            name: place
-            for name, place in places.items()
-            if plan.correlation.sources and plan.nodes[place.node].unit.kind != "output"
-        }
-        here = {name: place for name, place in places.items() if name not in elsewhere}
-        whole = also_looking_at(plan, here)
-        report = run_in(whole, session, Quiet())
-        views = {view.place: view for view in list_views(whole, here, report)}
-        if elsewhere:
-            part = looking_at(plan, elsewhere)
-            seen = list_views(part, elsewhere, run_in(part, session, Quiet()))
-            views |= {view.place: view for view in seen}
-        return Attempt(exit_code=report.exit_code, views=views, rejected=_rejected(report))
+                outcome = _failed(problem.exit_code, problem.message, problem.diagnostics)
+        return replace(outcome, seconds=time.monotonic() - began)
 
     def _places(self, case: Case, plan: Plan) -> dict[str, Place]:
         known = list_places(plan)
@@ -147,6 +132,25 @@ class Trying:
                 raise Unusable([Diagnostic(CODE, message, label, help=help)])
             places[name] = place
         return places
+
+
+def _looked(plan: Plan, places: Mapping[str, Place], session: Session) -> Attempt:
+    """The run itself, and what is to be seen at some places."""
+    # Where records fall together, an output more makes others fall.
+    elsewhere = {
+        name: place
+        for name, place in places.items()
+        if plan.correlation.sources and plan.nodes[place.node].unit.kind != "output"
+    }
+    here = {name: place for name, place in places.items() if name not in elsewhere}
+    whole = also_looking_at(plan, here)
+    report = run_in(whole, session, Quiet())
+    views = {view.place: view for view in list_views(whole, here, report)}
+    if elsewhere:
+        part = looking_at(plan, elsewhere)
+        seen = list_views(part, elsewhere, run_in(part, session, Quiet()))
+        views |= {view.place: view for view in seen}
+    return Attempt(exit_code=report.exit_code, views=views, rejected=_rejected(report))
 
 
 def _rejected(report: RunReport) -> Sequence[Entry]:

@@ -29,6 +29,8 @@ class Suite:
     base_dir: Path | None = None
     rules_path: Path | None = None
     allow_absolute_paths: bool = False
+    memory_limit: int | None = None
+    threads: int | None = None
 
     def run(self) -> Iterator[Outcome]:
         """The outcome of each case, as soon as it is known."""
@@ -53,6 +55,8 @@ class Suite:
             base_dir=self.base_dir,
             rules_path=self.rules_path,
             allow_absolute_paths=self.allow_absolute_paths,
+            memory_limit=self.memory_limit,
+            threads=self.threads,
         )
         edits: list[Edit] = []
         try:

@@ -72,8 +72,10 @@ def _replace(expect: Model, path: Sequence[str], records: Sequence[Mapping[str, 
     entry = holder.entries[path[-1]]
     if entry.value.span.start < entry.key.span.start:
         raise ValueError(f"'{path[-1]}' refers to a list elsewhere in the file: write it out")
-    if not records:
-        return Edit(Span(entry.key.span.end, entry.value.span.end), ": []")
+    span = Span(entry.key.span.end, entry.value.span.end)
+    is_inline = holder.source.text[holder.span.start] == "{"
+    if is_inline or not records:
+        return Edit(span, f": {flow(list(records))}")
     indent = " " * (entry.key.location.start.column + 1)
     lines = "".join(f"\n{indent}- {flow(dict(record))}" for record in records)
-    return Edit(Span(entry.key.span.end, entry.value.span.end), f":{lines}")
+    return Edit(span, f":{lines}")
