@@ -16,6 +16,7 @@ LOG_FORMATS = ("text", "json")
 EXPLAIN_FORMATS = ("text", "json", "dot", "sql")
 CHECK_FORMATS = ("text", "github", "sarif", "json")
 SCHEMA_KINDS = ("pipeline", "composition", "channel", "schema", "workspace")
+EXAMPLES = ("edi_orders", "mainframe_extract", "order_report", "retract_demo", "start")
 SHOWN_FORMATS = ("table", "csv", "json")
 INFERRED = ("csv", "json", "xml", "fixed_width")
 _PIPELINE_FILES = (".yaml", ".yml")
@@ -64,6 +65,7 @@ def command_parser() -> Parser:
     )
     parser.add_argument("--version", action="version", version=f"clinker {__version__}")
     commands = parser.add_subparsers(dest="command", metavar="COMMAND", required=True)
+    _add_init(commands)
     _add_infer(commands)
     _add_show(commands)
     _add_test(commands)
@@ -78,6 +80,27 @@ def command_parser() -> Parser:
     _add_warmup(commands)
     add_completion(commands)
     return parser
+
+
+def _add_init(commands: _Commands) -> None:
+    command = commands.add_parser(
+        "init",
+        help="make a project to begin with",
+        description="Make a project: a pipeline, its data, a channel, a test, settings for "
+        "editors. Nothing is overwritten.",
+    )
+    command.add_argument(
+        "directory",
+        metavar="DIR",
+        nargs="?",
+        help="where (default: this directory; of an example, a new one of its name)",
+    )
+    command.add_argument(
+        "--example",
+        metavar="NAME",
+        choices=EXAMPLES,
+        help="another example: " + ", ".join(EXAMPLES),
+    )
 
 
 def _add_infer(commands: _Commands) -> None:

@@ -100,7 +100,7 @@ def _look_at(path: str, records: int, format: str | None) -> _File:
     format = format or _find_format(sample)
     if format in _EDI:
         message = f"is {_EDI[format]}, whose records have the same columns in every file"
-        help = f"`clinker init --example edi_orders` has a source for {_EDI[format]}"
+        help = "a source of EDI is the same for all files: see `clinker init --example edi_orders`"
         raise FormatError(message, path, help)
     if format != "xml":
         text = decode(sample)
