@@ -12,7 +12,7 @@ from clinker.diagnostics.render import render_text
 from clinker.diagnostics.suggest import did_you_mean
 from clinker.plan import compile as compilation
 from clinker.plan.options import Options
-from clinker.plan.probes import list_places
+from clinker.plan.probes import list_outlets
 from clinker.plan.values import with_values
 
 if TYPE_CHECKING:
@@ -71,7 +71,7 @@ class Plan:
         """
         from clinker.engine.run.lending import node_frame
 
-        known = list_places(self._plan)
+        known = list_outlets(self._plan)
         if node not in known:
             help = did_you_mean(node, known) or f"its nodes are: {', '.join(known)}"
             raise ValueError(f"the pipeline has no node '{node}'; {help}")

@@ -10,7 +10,7 @@ from clinker.plan.options import Options
 from clinker.plan.probes import (
     also_looking_at,
     list_ends,
-    list_places,
+    list_outlets,
     looking_at,
     probe_name,
 )
@@ -53,8 +53,8 @@ def _plan() -> Plan:
     return compiled.plan
 
 
-def test_places_are_nodes_and_their_ports() -> None:
-    assert list(list_places(_plan())) == [
+def test_outlets_are_nodes_and_their_ports() -> None:
+    assert list(list_outlets(_plan())) == [
         "orders",
         "unread",
         "priced",
@@ -71,7 +71,7 @@ def test_ends_are_what_nothing_reads_from() -> None:
 
 def test_a_plan_that_looks_holds_only_what_is_needed() -> None:
     plan = _plan()
-    looking = looking_at(plan, {"priced": list_places(plan)["priced"]})
+    looking = looking_at(plan, {"priced": list_outlets(plan)["priced"]})
     assert list(looking.nodes) == ["orders", "priced", probe_name("priced")]
     shown = [column.name for column in looking.projections[probe_name("priced")]]
     assert shown == ["id", "amount", "note", "gross"]
@@ -79,7 +79,7 @@ def test_a_plan_that_looks_holds_only_what_is_needed() -> None:
 
 def test_of_an_output_what_it_writes_is_looked_at() -> None:
     plan = _plan()
-    looking = looking_at(plan, {"result": list_places(plan)["result"]})
+    looking = looking_at(plan, {"result": list_outlets(plan)["result"]})
     shown = [column.name for column in looking.projections[probe_name("result")]]
     assert shown == ["total"]
     assert "result" not in looking.nodes
@@ -87,7 +87,7 @@ def test_of_an_output_what_it_writes_is_looked_at() -> None:
 
 def test_whoever_looks_is_not_stopped_by_failures() -> None:
     plan = _plan()
-    looking = looking_at(plan, {"priced": list_places(plan)["priced"]})
+    looking = looking_at(plan, {"priced": list_outlets(plan)["priced"]})
     handling = looking.pipeline.error_handling
     assert (handling.strategy, handling.type_error_threshold) == ("continue", None)
     assert looking.dead_letters.limit is None
@@ -96,8 +96,8 @@ def test_whoever_looks_is_not_stopped_by_failures() -> None:
 
 def test_probes_may_stand_beside_the_outputs() -> None:
     plan = _plan()
-    places = list_places(plan)
-    looking = also_looking_at(plan, {name: places[name] for name in ("priced", "sized.small")})
+    outlets = list_outlets(plan)
+    looking = also_looking_at(plan, {name: outlets[name] for name in ("priced", "sized.small")})
     assert list(looking.nodes) == [
         *plan.nodes,
         probe_name("priced"),

@@ -143,7 +143,7 @@ def _add_show(commands: _Commands) -> None:
     )
     command.add_argument("config", metavar="PIPELINE", help="the pipeline file")
     command.add_argument(
-        "place",
+        "outlet",
         metavar="NODE[.PORT]",
         nargs="?",
         help="the node, or one of its ports (default: all that nothing reads from)",

@@ -14,7 +14,7 @@ from clinker.diagnostics.suggest import did_you_mean
 from clinker.plan.compile import Plan
 from clinker.plan.files.discovery import input_size
 from clinker.plan.options import Preview
-from clinker.plan.probes import Place, list_ends, list_places, looking_at
+from clinker.plan.probes import Outlet, list_ends, list_outlets, looking_at
 
 _LARGE = 32 * 2**20
 """From so many bytes on, one should not wait for all records to see some."""
@@ -27,23 +27,23 @@ def run(args: Namespace) -> int:
     if compiled.plan is None:
         report(compiled.diagnostics, "text")
         return CONFIGURATION
-    places = _places(compiled.plan, args.place)
-    if len(places) > 1 and args.format != "table":
-        names = ", ".join(map(printable, places))
-        raise CommandError(f"--format {args.format} is for one place: choose of {names}", USAGE)
-    plan = looking_at(compiled.plan, places)
+    outlets = _outlets(compiled.plan, args.outlet)
+    if len(outlets) > 1 and args.format != "table":
+        names = ", ".join(map(printable, outlets))
+        raise CommandError(f"--format {args.format} shows one of them: choose of {names}", USAGE)
+    plan = looking_at(compiled.plan, outlets)
     sample = _sample(plan, args)
     plan = replace(
         plan, options=replace(plan.options, preview=Preview(sample, lists_rejected=True))
     )
     from clinker.cli.looking import Looking
 
-    return Looking(plan, compiled.diagnostics, args, conf, places).run()
+    return Looking(plan, compiled.diagnostics, args, conf, outlets).run()
 
 
-def _places(plan: Plan, wanted: str | None) -> Mapping[str, Place]:
+def _outlets(plan: Plan, wanted: str | None) -> Mapping[str, Outlet]:
     """What is looked at: of a route without a port, each of its ports."""
-    known = list_places(plan)
+    known = list_outlets(plan)
     if wanted is None:
         return {name: known[name] for name in list_ends(plan)}
     if wanted not in known:
@@ -52,7 +52,7 @@ def _places(plan: Plan, wanted: str | None) -> Mapping[str, Place]:
         raise CommandError(printable(message), CONFIGURATION)
     ports = plan.nodes[known[wanted].node].node.ports
     if ports and known[wanted].port is None:
-        return {f"{wanted}.{port}": Place(known[wanted].node, port) for port in ports}
+        return {f"{wanted}.{port}": Outlet(known[wanted].node, port) for port in ports}
     return {wanted: known[wanted]}
 
 

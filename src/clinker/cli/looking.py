@@ -11,11 +11,11 @@ from clinker.cli.execution import Execution
 from clinker.diagnostics import Diagnostic
 from clinker.engine.report.facts import Exit, RunError, RunReport
 from clinker.plan.compile import Plan
-from clinker.plan.probes import Place
+from clinker.plan.probes import Outlet
 
 
 class Looking(Execution):
-    """Shows the records of some places."""
+    """Shows the records of some outlets."""
 
     def __init__(
         self,
@@ -23,11 +23,11 @@ class Looking(Execution):
         findings: Sequence[Diagnostic],
         args: Namespace,
         spark_conf: Mapping[str, str],
-        places: Mapping[str, Place],
+        outlets: Mapping[str, Outlet],
     ) -> None:
         self._form: str = args.format
         super().__init__(plan, findings, Namespace(**{**vars(args), "format": "text"}), spark_conf)
-        self._places = places
+        self._outlets = outlets
 
     def run(self) -> int:
         code = super().run()
@@ -41,7 +41,7 @@ class Looking(Execution):
         from clinker.engine.report.as_tables import Screen, as_csv, as_json
         from clinker.engine.report.views import list_views
 
-        views = list_views(self._plan, self._places, report)
+        views = list_views(self._plan, self._outlets, report)
         most: int = self._args.n
         if self._form != "table":
             write = as_csv if self._form == "csv" else as_json

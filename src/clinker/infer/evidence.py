@@ -28,7 +28,7 @@ _COMMA = re.compile(r"-?[0-9]{1,3}(\.?[0-9]{3})*,[0-9]+")
 _THOUSANDS = re.compile(r"-?[0-9]{1,3}(,[0-9]{3})+(\.[0-9]+)?")
 _COMPACT = re.compile(r"(19|20)[0-9]{2}(0[1-9]|1[0-2])(0[1-9]|[12][0-9]|3[01])")
 _WORDS = ({"true", "false"}, {"yes", "no"}, {"on", "off"})
-_NEARLY = 0.9
+_NEARLY = 0.5
 """What share of values has a type if the others are worth a word."""
 _SHOWN, _FEW = 3, 6
 

@@ -40,29 +40,29 @@ _KEPT_OF_OUTPUTS = (
 
 
 @frozen
-class Place:
+class Outlet:
     """Where records can be looked at: what leaves a node, or one of its ports."""
 
     node: str
     port: str | None = None
 
 
-def list_places(plan: Plan) -> dict[str, Place]:
+def list_outlets(plan: Plan) -> dict[str, Outlet]:
     """What a node could read from, as it would write it: all nodes and their ports."""
-    places: dict[str, Place] = {}
+    outlets: dict[str, Outlet] = {}
     for name, planned in plan.nodes.items():
-        places[name] = Place(name)
-        places |= {f"{name}.{port}": Place(name, port) for port in planned.node.ports}
+        outlets[name] = Outlet(name)
+        outlets |= {f"{name}.{port}": Outlet(name, port) for port in planned.node.ports}
     for call in plan.graph.calls.values():
         name = f"{call.outer.prefix}{call.node.name}"
-        ports = {port: Place(edge.upstream, edge.port) for port, edge in call.outputs.items()}
-        places |= {name: next(iter(ports.values()))} if ports else {}
-        places |= {f"{name}.{port}": behind for port, behind in ports.items()}
-    return places
+        ports = {port: Outlet(edge.upstream, edge.port) for port, edge in call.outputs.items()}
+        outlets |= {name: next(iter(ports.values()))} if ports else {}
+        outlets |= {f"{name}.{port}": behind for port, behind in ports.items()}
+    return outlets
 
 
 def list_ends(plan: Plan) -> list[str]:
-    """The places that nothing reads from: outputs, and nodes that lead nowhere yet."""
+    """The outlets that nothing reads from: outputs, and nodes that lead nowhere yet."""
     read = {(edge.upstream, edge.port) for unit in plan.graph for edge in unit.inputs}
     ends: list[str] = []
     for name, planned in plan.nodes.items():
@@ -73,13 +73,13 @@ def list_ends(plan: Plan) -> list[str]:
     return ends
 
 
-def looking_at(plan: Plan, places: Mapping[str, Place]) -> Plan:
-    """A plan of only what these places need, with an output for each, named by `probe_name`.
+def looking_at(plan: Plan, outlets: Mapping[str, Outlet]) -> Plan:
+    """A plan of only what these outlets need, with an output for each, named by `probe_name`.
 
     Records that fail are rejected, however many they are; nothing else happens to them.
     """
     graph = plan.graph
-    probes = _probes(plan, places)
+    probes = _probes(plan, outlets)
     needed = _needed(plan, [edge.upstream for unit in probes.values() for edge in unit.inputs])
     units = {
         name: unit
@@ -95,31 +95,31 @@ def looking_at(plan: Plan, places: Mapping[str, Place]) -> Plan:
     return with_graph(plan, Graph(units | probes, graph.calls))
 
 
-def also_looking_at(plan: Plan, places: Mapping[str, Place]) -> Plan:
-    """The plan with an output more for each of these places, named by `probe_name`."""
-    units = {**plan.graph.units, **_probes(plan, places)}
+def also_looking_at(plan: Plan, outlets: Mapping[str, Outlet]) -> Plan:
+    """The plan with an output more for each of these outlets, named by `probe_name`."""
+    units = {**plan.graph.units, **_probes(plan, outlets)}
     return with_graph(plan, Graph(units, plan.graph.calls))
 
 
-def probe_name(place: str) -> str:
-    """The name of the output that stands for a place; nothing else has a dot in its name."""
-    return f"{place}.?"
+def probe_name(outlet: str) -> str:
+    """The name of the output that stands for an outlet; nothing else has a dot in its name."""
+    return f"{outlet}.?"
 
 
-def _probes(plan: Plan, places: Mapping[str, Place]) -> dict[str, Unit]:
-    names = {probe_name(name): place for name, place in places.items()}
+def _probes(plan: Plan, outlets: Mapping[str, Outlet]) -> dict[str, Unit]:
+    names = {probe_name(name): outlet for name, outlet in outlets.items()}
     return {
-        name: _probe(plan, name, place, number)
-        for number, (name, place) in enumerate(names.items())
+        name: _probe(plan, name, outlet, number)
+        for number, (name, outlet) in enumerate(names.items())
     }
 
 
-def _probe(plan: Plan, name: str, place: Place, number: int) -> Unit:
-    unit = plan.graph.units[place.node]
-    edge = Edge("", place.node, place.port, unit.node.location)
+def _probe(plan: Plan, name: str, outlet: Outlet, number: int) -> Unit:
+    unit = plan.graph.units[outlet.node]
+    edge = Edge("", outlet.node, outlet.port, unit.node.location)
     # No two outputs may have one path, though nothing is written there.
     changed: dict[str, object] = {"path": parse_path_template(f"probe-{number}.ndjson")}
-    planned = plan.nodes[place.node]
+    planned = plan.nodes[outlet.node]
     if isinstance(planned, PlannedOutput):
         edge = unit.inputs[0]
         changed |= {key: getattr(planned.node.config, key) for key in _KEPT_OF_OUTPUTS}

@@ -21,7 +21,7 @@ from clinker.formats.files.dead_letter_file import Entry
 from clinker.frozen import frozen
 from clinker.plan.compile import Compiled, Plan, compile_pipeline
 from clinker.plan.options import Options, Preview
-from clinker.plan.probes import Place, also_looking_at, list_places, looking_at
+from clinker.plan.probes import Outlet, also_looking_at, list_outlets, looking_at
 from clinker.plan.values import with_values
 from clinker.testing.given import CODE, given_problems, write_given
 
@@ -32,7 +32,7 @@ class Attempt:
 
     exit_code: int = Exit.OK
     views: Mapping[str, View]
-    """The records of the places about which something is expected."""
+    """The records of the outlets about which something is expected."""
     rejected: Sequence[Entry] = ()
     diagnostics: Sequence[Diagnostic] = ()
     message: str = ""
@@ -94,7 +94,7 @@ class Trying:
         return compile_pipeline(content, str(self.pipeline), options)
 
     def _run(self, case: Case, plan: Plan) -> Attempt:
-        places = self._places(case, plan)
+        outlets = self._outlets(case, plan)
         if problems := list(given_problems(plan, case)):
             raise Unusable(problems)
         for name, value in case.vars.items():
@@ -109,47 +109,47 @@ class Trying:
             given = write_given(plan, case, self.path.parent, Path(folder))
             plan = replace(plan, options=replace(plan.options, given=given))
             try:
-                outcome = _looked(plan, places, session)
+                outcome = _looked(plan, outlets, session)
             except RunError as problem:
                 outcome = _failed(problem.exit_code, problem.message, problem.diagnostics)
         return replace(outcome, seconds=time.monotonic() - began)
 
-    def _places(self, case: Case, plan: Plan) -> dict[str, Place]:
-        known = list_places(plan)
-        places: dict[str, Place] = {}
+    def _outlets(self, case: Case, plan: Plan) -> dict[str, Outlet]:
+        known = list_outlets(plan)
+        outlets: dict[str, Outlet] = {}
         for name in case.expect.records:
             if name not in known:
                 help = did_you_mean(name, known) or f"its nodes are: {', '.join(known)}"
                 label = Label(case.expect.key_at("records", name))
                 message = f"the pipeline has no node '{name}'"
                 raise Unusable([Diagnostic(CODE, message, label, help=help)])
-            place = known[name]
-            ports = plan.nodes[place.node].node.ports
-            if ports and place.port is None:
+            outlet = known[name]
+            ports = plan.nodes[outlet.node].node.ports
+            if ports and outlet.port is None:
                 label = Label(case.expect.key_at("records", name))
                 message = f"records leave '{name}' by its ports"
                 help = "name one of them: " + ", ".join(f"{name}.{port}" for port in ports)
                 raise Unusable([Diagnostic(CODE, message, label, help=help)])
-            places[name] = place
-        return places
+            outlets[name] = outlet
+        return outlets
 
 
-def _looked(plan: Plan, places: Mapping[str, Place], session: Session) -> Attempt:
-    """The run itself, and what is to be seen at some places."""
+def _looked(plan: Plan, outlets: Mapping[str, Outlet], session: Session) -> Attempt:
+    """The run itself, and what is to be seen at some outlets."""
     # Where records fall together, an output more makes others fall.
     elsewhere = {
-        name: place
-        for name, place in places.items()
-        if plan.correlation.sources and plan.nodes[place.node].unit.kind != "output"
+        name: outlet
+        for name, outlet in outlets.items()
+        if plan.correlation.sources and plan.nodes[outlet.node].unit.kind != "output"
     }
-    here = {name: place for name, place in places.items() if name not in elsewhere}
+    here = {name: outlet for name, outlet in outlets.items() if name not in elsewhere}
     whole = also_looking_at(plan, here)
     report = run_in(whole, session, Quiet())
-    views = {view.place: view for view in list_views(whole, here, report)}
+    views = {view.outlet: view for view in list_views(whole, here, report)}
     if elsewhere:
         part = looking_at(plan, elsewhere)
         seen = list_views(part, elsewhere, run_in(part, session, Quiet()))
-        views |= {view.place: view for view in seen}
+        views |= {view.outlet: view for view in seen}
     return Attempt(exit_code=report.exit_code, views=views, rejected=_rejected(report))
 
 

@@ -60,12 +60,12 @@ def differences(case: Case, attempt: Attempt) -> list[Difference]:
         found.append(Difference(f"the error does not mention '{expect.error}': {attempt.message}"))
     if attempt.message:
         return found
-    for place, expected in expect.records.items():
-        columns = compared_columns(expected, attempt, place)
-        actual = [_of(record, columns) for record in attempt.views[place].records()]
+    for outlet, expected in expect.records.items():
+        columns = compared_columns(expected, attempt, outlet)
+        actual = [_of(record, columns) for record in attempt.views[outlet].records()]
         wanted = [_of(record, columns) for record in expected]
         if not _are_equal(wanted, actual):
-            title = f"{place}: {_count(len(wanted))} expected, {_count(len(actual))} found"
+            title = f"{outlet}: {_count(len(wanted))} expected, {_count(len(actual))} found"
             found.append(Difference(title, columns, _aligned(wanted, actual)))
     if expect.rejected is not None:
         found += _rejections(expect.rejected, attempt.rejected)
@@ -74,12 +74,12 @@ def differences(case: Case, attempt: Attempt) -> list[Difference]:
     return found
 
 
-def compared_columns(expected: Sequence[Record], attempt: Attempt, place: str) -> list[str]:
+def compared_columns(expected: Sequence[Record], attempt: Attempt, outlet: str) -> list[str]:
     """The fields that a case names, or all if it names none."""
     named = list(dict.fromkeys(name for record in expected for name in record))
     if named:
         return named
-    view = attempt.views[place]
+    view = attempt.views[outlet]
     return view.columns(list(view.records()))
 
 

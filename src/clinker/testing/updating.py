@@ -32,13 +32,13 @@ def updates(case: Case, attempt: Attempt) -> list[Edit]:
         raise ValueError("a run that ended with an error is nothing to expect")
     expect = case.expect
     edits: list[Edit] = []
-    for place, expected in expect.records.items():
-        columns = compared_columns(expected, attempt, place)
+    for outlet, expected in expect.records.items():
+        columns = compared_columns(expected, attempt, outlet)
         records = [
             {name: record.get(name) for name in columns}
-            for record in attempt.views[place].records()
+            for record in attempt.views[outlet].records()
         ]
-        edits.append(_replace(expect, ("records", place), records))
+        edits.append(_replace(expect, ("records", outlet), records))
     if expect.rejected is not None:
         facts = compared_facts(expect.rejected)
         entries = [{name: described(entry)[name] for name in facts} for entry in attempt.rejected]

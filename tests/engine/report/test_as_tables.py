@@ -17,7 +17,7 @@ from clinker.formats.files.dead_letter_file import Entry
 def _view(*records: dict[str, Any], known: tuple[str, ...] = (), rejected: int = 0) -> View:
     entry = Entry("a.csv", "a", 3, "a", "", "", "type_coercion_failure", "no\nint", "id", "x", None)
     return View(
-        place="orders",
+        outlet="orders",
         content=b"".join(orjson.dumps(record) + b"\n" for record in records),
         count=len(records),
         known=known,

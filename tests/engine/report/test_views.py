@@ -15,7 +15,7 @@ from clinker.engine.run.run import run_in
 from clinker.engine.session.session import Session
 from clinker.plan.compile import compile_pipeline
 from clinker.plan.options import Options, Preview
-from clinker.plan.probes import list_places, looking_at
+from clinker.plan.probes import list_outlets, looking_at
 
 _PIPELINE = """\
 pipeline: { name: shop }
@@ -55,12 +55,12 @@ def look(tmp_path: Path, session: Session) -> Look:
         options = Options(base_dir=tmp_path)
         compiled = compile_pipeline(dedent(_PIPELINE).encode(), "p.yaml", options)
         assert compiled.plan
-        known = list_places(compiled.plan)
-        places = {name: known[name] for name in names}
-        plan = looking_at(compiled.plan, places)
+        known = list_outlets(compiled.plan)
+        outlets = {name: known[name] for name in names}
+        plan = looking_at(compiled.plan, outlets)
         preview = Preview(sample, lists_rejected=True)
         plan = replace(plan, options=replace(plan.options, preview=preview))
-        return list_views(plan, places, run_in(plan, session, Quiet()))
+        return list_views(plan, outlets, run_in(plan, session, Quiet()))
 
     return views
 

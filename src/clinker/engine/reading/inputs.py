@@ -184,7 +184,7 @@ def _discover(
     plan: Plan, identity: Identity, unit: Unit, config: SourceConfig
 ) -> tuple[SourceFile, ...]:
     """The files of a source; `RunError` if they are not what it asks for."""
-    if isinstance(config.transport, RestTransport):
+    if isinstance(config.transport, RestTransport) and unit.name not in plan.options.given:
         return ()
     discovery = discover(unit.name, config, plan.options, identity.started)
     problems = [p for p in input_problems(unit, config, discovery, plan.options) if p.is_error]

@@ -42,7 +42,7 @@ class Screen:
         """The first records of a view, and below them what was rejected."""
         records = list(view.records(most))
         if with_title:
-            self._line(printable(view.place), "bold")
+            self._line(printable(view.outlet), "bold")
         columns = view.columns(records)
         numbers = [str(number) for number in range(1, len(records) + 1)]
         if records:

@@ -12,16 +12,16 @@ from clinker.formats.common.json_numbers import dumps, loads
 from clinker.formats.files.dead_letter_file import Entry
 from clinker.frozen import frozen
 from clinker.plan.compile import Plan
-from clinker.plan.probes import Place, probe_name
+from clinker.plan.probes import Outlet, probe_name
 
 Record = dict[str, Any]
 
 
 @frozen(eq=False, kw_only=True)
 class View:
-    """The records of a place, and those that were rejected at its node."""
+    """The records of an outlet, and those that were rejected at its node."""
 
-    place: str
+    outlet: str
     content: bytes
     """A record per line, as JSON."""
     count: int
@@ -66,28 +66,28 @@ class ColumnProfile:
     greatest: str
 
 
-def list_views(plan: Plan, places: Mapping[str, Place], report: RunReport) -> list[View]:
-    """What a run of a plan that looks at these places has found at each."""
+def list_views(plan: Plan, outlets: Mapping[str, Outlet], report: RunReport) -> list[View]:
+    """What a run of a plan that looks at these outlets has found at each."""
     outputs = {output.name: output for output in report.outputs}
     assert report.rejected
     entries = list(report.rejected.whole().entries)
     return [
-        _view(plan, name, place, outputs[probe_name(name)], entries)
-        for name, place in places.items()
+        _view(plan, name, outlet, outputs[probe_name(name)], entries)
+        for name, outlet in outlets.items()
     ]
 
 
 def _view(
-    plan: Plan, name: str, place: Place, output: OutputReport, entries: Sequence[Entry]
+    plan: Plan, name: str, outlet: Outlet, output: OutputReport, entries: Sequence[Entry]
 ) -> View:
-    before = {*plan.graph.ancestors(output.name)} - {place.node}
+    before = {*plan.graph.ancestors(output.name)} - {outlet.node}
     counts: dict[str, int] = {}
     for entry in entries:
         if entry.node in before:
             counts[entry.node] = counts.get(entry.node, 0) + 1
-    own = (place.node, output.name)
+    own = (outlet.node, output.name)
     return View(
-        place=name,
+        outlet=name,
         content=output.preview or b"",
         count=output.records,
         known=tuple(column.name for column in plan.projections[output.name]),
