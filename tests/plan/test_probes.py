@@ -5,6 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 from textwrap import dedent
 
+import pytest
+
 from clinker.plan.compile import Plan, compile_pipeline
 from clinker.plan.options import Options
 from clinker.plan.probes import (
@@ -14,7 +16,9 @@ from clinker.plan.probes import (
     looking_at,
     probe_name,
 )
+from tests.spec.cases import Case, compiled, good_cases, name_of
 
+_CASES = [case for case in good_cases() if compiled(case, case.folder).plan]
 _PIPELINE = """\
 pipeline: { name: shop }
 nodes:
@@ -103,3 +107,13 @@ def test_probes_may_stand_beside_the_outputs() -> None:
         probe_name("priced"),
         probe_name("sized.small"),
     ]
+
+
+@pytest.mark.parametrize("case", _CASES, ids=name_of)
+def test_all_outlets_of_all_examples_can_be_looked_at(case: Case) -> None:
+    plan = compiled(case, case.folder).plan
+    assert plan
+    for name, outlet in list_outlets(plan).items():
+        if outlet.port or not plan.nodes[outlet.node].node.ports:
+            assert probe_name(name) in looking_at(plan, {name: outlet}).projections
+            assert probe_name(name) in also_looking_at(plan, {name: outlet}).projections

@@ -61,6 +61,7 @@ class Execution:
         self._is_json = args.format == "json"
         self._logs_json = args.log_format == "json"
         self._debugs = args.log_level in DETAILED
+        self._is_cold = False
         # Spark tells its details in lines of its own.
         speaks = self._debugs and not self._logs_json
         self._settings = session_settings(plan, args, spark_conf, speaks)
@@ -126,6 +127,7 @@ class Execution:
         settings = replace(self._settings, brief=self._input_size() <= _LITTLE_INPUT)
         # Java starts while Python loads what it needs to use it.
         jvm = start_jvm(settings)
+        self._is_cold = jvm is not None and jvm.is_cold
         from clinker.engine.run.run import run
 
         return run(self._plan, settings, log, jvm)
@@ -172,6 +174,8 @@ class Execution:
         else:
             counts = self._plan.options.count_nodes
             sys.stdout.write(summary(report, with_nodes=counts))
+            if self._is_cold and sys.stderr.isatty():
+                print("hint: `clinker warmup`, once, makes runs start faster", file=sys.stderr)
 
     def _show_error(self, error: RunError, report: RunReport) -> None:
         if self._debugs and error.exit_code != Exit.INTERRUPTED:
