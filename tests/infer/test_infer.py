@@ -230,6 +230,12 @@ def test_records_inside_of_a_document_are_found(tmp_path: Path) -> None:
     assert not rejects_of(found.text, tmp_path)
 
 
+def test_a_single_line_is_a_record_if_the_name_says_so(tmp_path: Path) -> None:
+    content = b'{"id": 1, "items": [{"sku": "a"}]}\n'
+    assert types_of(tmp_path, "orders.ndjson", content) == {"id": "Int", "items": "Array"}
+    assert types_of(tmp_path, "orders.json", content) == {"sku": "String"}
+
+
 def test_xml_records_are_the_elements_that_repeat(tmp_path: Path) -> None:
     content = (
         b'<?xml version="1.0" encoding="ISO-8859-1"?>'

@@ -36,6 +36,7 @@ _EXTENSIONS = {
     ".xml": "xml",
     ".fwf": "fixed_width",
 }
+_LINES = (".ndjson", ".jsonl")
 _STARTS = ((b"<", "xml"), (b"{", "json"), (b"[", "json"), (b"ISA", "x12"), (b"UN", "edifact"))
 _EDIFACT = re.compile(rb"UN[AB][^A-Za-z0-9 ]")
 _MOST_COLUMNS = 5_000
@@ -157,7 +158,8 @@ def _guess(sample: Sample, text: Text | None, format: str) -> Guess:
     if text is None:
         return guess_xml(sample)
     if format == "json":
-        return guess_json(text, sample.path, is_whole=sample.is_whole)
+        has_lines = sample.extension in _LINES
+        return guess_json(text, sample.path, is_whole=sample.is_whole, has_lines=has_lines)
     if format == "fixed_width":
         return guess_fixed(sample, text)
     return guess_delimited(text, is_whole=sample.is_whole)

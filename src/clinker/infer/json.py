@@ -20,8 +20,11 @@ _DEEPEST = 4
 _CLOSING = {ord("["): b"]", ord("{"): b"}"}
 
 
-def guess_json(text: Text, path: str, *, is_whole: bool) -> Guess:
-    """Where the records of a JSON file are; FormatError if it is none."""
+def guess_json(text: Text, path: str, *, is_whole: bool, has_lines: bool = False) -> Guess:
+    """Where the records of a JSON file are; FormatError if it is none.
+
+    Of a file with a single line only its name tells whether that is a record, `has_lines`.
+    """
     if not text.is_utf8:
         message = f"is {text.encoding.upper()}, but JSON files are UTF-8"
         raise FormatError(message, path, "convert it to UTF-8")
@@ -32,7 +35,7 @@ def guess_json(text: Text, path: str, *, is_whole: bool) -> Guess:
         return _guess(content, "an array of objects")
     if start != b"{":
         raise FormatError("begins neither with '{' nor with '['", path)
-    if _is_lines(content):
+    if has_lines or _is_lines(content):
         content = content if is_whole else content[: content.rfind(b"\n") + 1]
         return _guess(content, "one object per line")
     document = _document(content if is_whole else _repaired(content[:_LOOKED_AT]), path)

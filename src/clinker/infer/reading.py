@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import tempfile
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
@@ -13,6 +12,7 @@ import pyarrow as pa
 from clinker.config import load_pipeline
 from clinker.config.nodes import SourceNode
 from clinker.config.nodes.source import SourceConfig
+from clinker.config.writing import flow
 from clinker.cxl.run.tagged import decode
 from clinker.cxl.types import STRING
 from clinker.formats.common.read_spec import REJECT, WIDENED
@@ -96,7 +96,7 @@ def _config(guess: Guess) -> SourceConfig:
             "fields": [{"name": p.name, "start": p.start, "width": p.width} for p in guess.places]
         }
     source = {"type": "source", "name": _SOURCE, "config": config}
-    text = json.dumps({"pipeline": {"name": _SOURCE}, "nodes": [source]})
+    text = flow({"pipeline": {"name": _SOURCE}, "nodes": [source]})
     pipeline = load_pipeline(text.replace("$", "$$").encode(), {}).value
     assert pipeline
     node = pipeline.nodes[0]
