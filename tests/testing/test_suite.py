@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import io
 from pathlib import Path
 from textwrap import dedent
@@ -298,3 +299,45 @@ def test_groups_that_fall_are_not_changed_by_looking(workplace: Workplace) -> No
         """
     )
     assert workplace.told(outcomes).endswith("1 passed in 1.0 s\n")
+
+
+_SERVICE = """\
+pipeline: { name: service }
+nodes:
+  - type: source
+    name: prices
+    config:
+      type: json
+      transport: { kind: rest, url: "http://127.0.0.1:9/prices", max_pages: 1 }
+      schema: { id: int, price: float }
+  - type: output
+    name: result
+    input: prices
+    config: { type: csv, path: result.csv }
+"""
+
+
+def test_web_services_are_given_and_never_asked(workplace: Workplace) -> None:
+    workplace.write("shop.yaml", _SERVICE)
+    outcomes = workplace.test(
+        """\
+        - name: given
+          given: { prices: [{ id: 1, price: 2.5 }] }
+          expect: { records: { result: [{ id: 1, price: 2.5 }] } }
+        - { name: not given, expect: { exit_code: 0 } }
+        """
+    )
+    assert [outcome.has_passed for outcome in outcomes] == [True, False]
+    assert "reads a web service, which tests do not" in workplace.told(outcomes)
+
+
+def test_files_that_are_given_may_be_compressed(workplace: Workplace) -> None:
+    (workplace.folder / "given.csv.gz").write_bytes(gzip.compress(b"id,amount\n7,1\n"))
+    [outcome] = workplace.test(
+        """\
+        - name: compressed
+          given: { orders: given.csv.gz }
+          expect: { records: { orders: [{ id: 7 }] } }
+        """
+    )
+    assert outcome.has_passed, workplace.told([outcome])
