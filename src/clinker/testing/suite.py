@@ -65,8 +65,7 @@ class Suite:
                     yield self._run_case(name, trying, case, edits)
         finally:
             if edits:
-                with path.open("w", encoding="utf-8", newline="") as stream:
-                    stream.write(apply(loaded.source.text, edits))
+                _rewrite(path.resolve(), apply(loaded.source.text, edits))
 
     def _run_case(self, file: str, trying: Trying, case: Case, edits: list[Edit]) -> Outcome:
         try:
@@ -87,6 +86,14 @@ class Suite:
             diagnostics=attempt.diagnostics,
             is_updated=is_updated,
         )
+
+
+def _rewrite(path: Path, text: str) -> None:
+    """Put a text in the place of a file, all of it or nothing."""
+    aside = path.with_name(f".{path.name}.new")
+    aside.write_bytes(text.encode())
+    aside.chmod(path.stat().st_mode)
+    aside.replace(path)
 
 
 def _updated(
