@@ -27,7 +27,7 @@ _OPTIONAL_VALUES = {"--explain": EXPLAIN_FORMATS[0], "--wait": _FOREVER}
 _EPILOG = """\
 exit codes:
     0  success
-    1  the pipeline file, a channel, a composition or CXL has errors
+    1  the pipeline file, a channel, a composition or CXL has errors; or a test fails
     2  finished, with records in the dead-letter queue
     3  an evaluation error stopped the run, or an error threshold was reached
     4  a file could not be read or written
