@@ -26,7 +26,8 @@ class Looking(Execution):
         outlets: Mapping[str, Outlet],
     ) -> None:
         self._form: str = args.format
-        super().__init__(plan, findings, Namespace(**{**vars(args), "format": "text"}), spark_conf)
+        own = {"format": "text", "log_format": "text", "openlineage": None}
+        super().__init__(plan, findings, Namespace(**{**vars(args), **own}), spark_conf)
         self._outlets = outlets
 
     def run(self) -> int:
@@ -36,7 +37,7 @@ class Looking(Execution):
 
     def _show(self, report: RunReport, error: RunError | None) -> None:
         if error:
-            self._show_error(error)
+            self._show_error(error, report)
             return
         from clinker.engine.report.as_tables import Screen, as_csv, as_json
         from clinker.engine.report.views import list_views
