@@ -10,7 +10,7 @@ from jsonschema import Draft202012Validator
 
 from clinker.cli.clinker import EXAMPLES, main
 from clinker.config import load_channel
-from clinker.config.case_schema import case_json_schema
+from clinker.config.json_schema import case_json_schema
 from clinker.engine.run.observer import Quiet
 from clinker.engine.run.run import run_in
 from clinker.engine.session.session import Session

@@ -53,8 +53,7 @@ def _contents(example: str) -> dict[Path, bytes]:
 
 def _schemas() -> dict[Path, bytes]:
     """What editors check files by."""
-    from clinker.config.case_schema import case_json_schema
-    from clinker.config.json_schema import pipeline_json_schema
+    from clinker.config.json_schema import case_json_schema, pipeline_json_schema
 
     schemas = {"pipeline": pipeline_json_schema(), "test": case_json_schema()}
     return {
