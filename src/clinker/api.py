@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping
 from dataclasses import replace
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -12,7 +13,9 @@ from clinker.diagnostics import Diagnostic, errors
 from clinker.diagnostics.render import render_text
 from clinker.diagnostics.suggest import did_you_mean
 from clinker.plan import compile as compilation
+from clinker.plan.files.discovery import input_size
 from clinker.plan.options import Options
+from clinker.plan.probes import list_outlets
 from clinker.plan.values import with_values
 
 if TYPE_CHECKING:
@@ -49,13 +52,15 @@ class Plan:
         """
         from clinker.engine.run.observer import Quiet
         from clinker.engine.run.run import run, run_in
-        from clinker.engine.run.starting import check_start, input_size, planned_settings
+        from clinker.engine.run.starting import check_start, planned_settings
         from clinker.engine.session import adopt
 
         if spark is not None:
             with adopt(spark) as session:
                 return run_in(self._plan, session, Quiet())
-        own = replace(planned_settings(self._plan), input_size=input_size(self._plan))
+        plan = self._plan
+        size = input_size(plan.graph, plan.options, datetime.now(UTC))
+        own = replace(planned_settings(plan), input_size=size)
         check_start(self._plan, own)
         return run(self._plan, own, Quiet())
 
@@ -67,11 +72,11 @@ class Plan:
         """
         from clinker.engine.run.lending import node_frame
 
-        known = _places(self._plan)
+        known = list_outlets(self._plan)
         if node not in known:
             help = did_you_mean(node, known) or f"its nodes are: {', '.join(known)}"
             raise ValueError(f"the pipeline has no node '{node}'; {help}")
-        return node_frame(self._plan, *known[node], spark)
+        return node_frame(self._plan, known[node].node, known[node].port, spark)
 
     def explain(self, form: str = "text") -> str:
         """The execution plan, as `clinker run --explain` shows it."""
@@ -106,17 +111,3 @@ def compile(
         raise CompileError(compiled.diagnostics)
     plan = with_values(compiled.plan, vars or {})
     return Plan(plan, compiled.diagnostics)
-
-
-def _places(plan: compilation.Plan) -> dict[str, tuple[str, str | None]]:
-    """What a node could read from, as it would write it: all nodes and their ports."""
-    found: dict[str, tuple[str, str | None]] = {}
-    for name, planned in plan.nodes.items():
-        found[name] = name, None
-        found |= {f"{name}.{port}": (name, port) for port in planned.node.ports}
-    for call in plan.graph.calls.values():
-        name = f"{call.outer.prefix}{call.node.name}"
-        ports = {port: (edge.upstream, edge.port) for port, edge in call.outputs.items()}
-        found |= {name: next(iter(ports.values()))} if ports else {}
-        found |= {f"{name}.{port}": behind for port, behind in ports.items()}
-    return found

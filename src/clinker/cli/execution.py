@@ -28,13 +28,13 @@ from clinker.engine.report.as_metrics import metrics, spool_directory, write_met
 from clinker.engine.report.as_text import preview_content, preview_summary, summary
 from clinker.engine.report.facts import Exit, RunError, RunReport, failed_report, identify
 from clinker.engine.run.failures import memory_warning
-from clinker.engine.run.starting import check_start, input_size
+from clinker.engine.run.starting import check_start
 from clinker.engine.session import start_jvm
 from clinker.engine.session.secrets import hide_secrets
 from clinker.engine.session.settings import SessionError
 from clinker.imports import admit_pandas
 from clinker.plan.compile import Plan
-from clinker.plan.files.discovery import check_inputs
+from clinker.plan.files.discovery import check_inputs, input_size
 
 if TYPE_CHECKING:
     from clinker.engine.report.openlineage import Telling
@@ -63,6 +63,7 @@ class Execution:
         self._is_json = args.format == "json"
         self._logs_json = args.log_format == "json"
         self._debugs = args.log_level in DETAILED
+        self._is_cold = False
         # Spark tells its details in lines of its own.
         speaks = self._debugs and not self._logs_json
         self._settings = session_settings(plan, args, spark_conf, speaks)
@@ -127,7 +128,7 @@ class Execution:
     def _run(self, log: Log) -> RunReport:
         if self._missing:
             raise RunError(self._missing[0].message, Exit.IO, self._missing)
-        size = input_size(self._plan)
+        size = self._input_size()
         warnings = check_start(self._plan, self._settings)
         self._tell(warnings)
         self._findings += warnings
@@ -136,9 +137,13 @@ class Execution:
         settings = replace(self._settings, input_size=size)
         # Java starts while Python loads what it needs to use it.
         jvm = start_jvm(settings)
+        self._is_cold = jvm is not None and jvm.is_cold
         from clinker.engine.run.run import run
 
         return run(self._plan, settings, log, jvm)
+
+    def _input_size(self) -> int:
+        return input_size(self._plan.graph, self._plan.options, datetime.now(UTC))
 
     def _leave_metrics(self, report: RunReport, error: RunError | None, log: Log) -> None:
         spool = spool_directory(self._plan)
@@ -154,6 +159,7 @@ class Execution:
             log.warned(f"the metrics cannot be written to '{spool}': {problem.strerror}")
 
     def _show(self, report: RunReport, error: RunError | None) -> None:
+        """Tell what became of the run."""
         preview = self._plan.options.preview
         if error:
             self._show_error(error, report)
@@ -178,6 +184,8 @@ class Execution:
         else:
             counts = self._plan.options.count_nodes
             sys.stdout.write(summary(report, with_nodes=counts))
+            if self._is_cold and sys.stderr.isatty():
+                print("hint: `clinker warmup`, once, makes runs start faster", file=sys.stderr)
 
     def _show_error(self, error: RunError, report: RunReport) -> None:
         if self._debugs and error.exit_code != Exit.INTERRUPTED:

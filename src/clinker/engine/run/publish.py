@@ -31,9 +31,12 @@ def publish(prepared: Prepared, session: Session, computed: Computed) -> RunRepo
     """Publish the outputs and the dead-letter files, if the inputs are still what was read."""
     plan, observer, publication = prepared.plan, prepared.observer, prepared.publication
     rejected = computed.rejected
-    log_unfiled(plan, rejected, observer)
+    preview = plan.options.preview
+    lists_rejected = preview is not None and preview.lists_rejected
+    if not lists_rejected:
+        log_unfiled(plan, rejected, observer)
     outputs_end = len(publication)
-    if not plan.options.preview:
+    if not preview:
         prepare_files(plan, rejected, prepared.inputs, publication)
     for source in prepared.inputs:
         source.check_unchanged()
@@ -42,7 +45,7 @@ def publish(prepared: Prepared, session: Session, computed: Computed) -> RunRepo
     observer.publishing()
     published = publication.commit()
     exit_code = Exit.DEAD_LETTERS if rejected.entries else Exit.OK
-    if not plan.options.preview:
+    if not preview:
         observer.published(exit_code)
     return RunReport(
         execution_id=prepared.identity.execution_id,
@@ -63,6 +66,7 @@ def publish(prepared: Prepared, session: Session, computed: Computed) -> RunRepo
         retracted=computed.retracted,
         spilled=_spilled(plan, session),
         nodes=computed.nodes,
+        rejected=rejected.told() if lists_rejected else None,
     )
 
 

@@ -30,12 +30,6 @@ def planned_settings(plan: Plan) -> SessionSettings:
     )
 
 
-def input_size(plan: Plan) -> int:
-    """How many bytes there are to read."""
-    files = discover_all(plan, datetime.now(UTC)).values()
-    return sum(file.size for discovery in files for file in discovery.files)
-
-
 def check_start(plan: Plan, settings: SessionSettings) -> list[Diagnostic]:
     """Warnings about a run that is about to start; `RunError` if it cannot.
 
