@@ -1,24 +1,49 @@
-"""Random pipelines, run by the engine and by the model: `python -m tests.model.holding 2000`."""
+"""Random pipelines, run by the engine and by the model: `python -m tests.model.holding 2000`.
+
+It begins with the case of the number given by `--seed`, and with `--stop` it ends with the first
+that goes wrong, made as small as it can be. `--partitions` runs each case once more for every number
+of partitions: the files must be the same, byte by byte.
+"""
 
 from __future__ import annotations
 
+import argparse
 import csv
 import io
 import sys
 import tempfile
-from collections.abc import Iterator
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from random import Random
 
-from clinker.engine.report.facts import RunError
+from clinker.engine.report.facts import RunError, RunReport
 from clinker.engine.run.observer import Quiet
 from clinker.engine.run.run import run_in
 from clinker.engine.session.session import Session
 from clinker.plan.compile import Plan, compile_pipeline
+from clinker.plan.nodes import PlannedOutput
 from clinker.plan.options import Options
 
 from .generate import Case, make_case
-from .model import Entry, Model, Result
+from .model import Model
+from .rows import Entry, Result
+from .shrinking import smaller
+from .writing import read
+
+_DEAD_LETTERS = "dlq.csv"
+_OF_A_RUN = ("_cxl_dlq_id", "_cxl_dlq_timestamp")
+"""What differs from run to run."""
+
+
+def compiled(case: Case, folder: Path) -> Plan | None:
+    """The plan of a case whose records fall together, if it compiles; its files are there then."""
+    for file in folder.iterdir():
+        file.unlink()
+    case.write(folder)
+    found = compile_pipeline(case.pipeline.encode(), "p.yaml", Options(folder))
+    return found.plan if found.plan and found.plan.correlation.sources else None
 
 
 def compiling_cases(seed: int, folder: Path) -> Iterator[tuple[int, Case, Plan]]:
@@ -26,69 +51,153 @@ def compiling_cases(seed: int, folder: Path) -> Iterator[tuple[int, Case, Plan]]
     number = seed
     while True:
         case = make_case(Random(number))
-        found = compile_pipeline(case.pipeline.encode(), "p.yaml", Options(folder))
-        if found.plan and found.plan.correlation.sources:
-            yield number, case, found.plan
+        plan = compiled(case, folder)
+        if plan:
+            yield number, case, plan
         number += 1
 
 
 def hold(case: Case, plan: Plan, folder: Path, session: Session) -> Result:
     """Run a case both ways; AssertionError if they differ. What the model says."""
-    for file in folder.iterdir():
-        file.unlink()
-    for name in case.data:
-        (folder / f"{name}.csv").write_text(case.file(name))
     expected = Model(plan, case.data).run()
-    try:
-        report = run_in(plan, session, Quiet())
-    except RunError as problem:
-        raise AssertionError(problem.message) from problem
-    outputs = {name: _rows(folder / f"{name}.csv")[1:] for name in expected.outputs}
+    report = run(plan, folder, session)
+    outputs = {name: _records(plan, name, folder) for name in expected.outputs}
     _same("outputs", outputs, expected.outputs)
-    _same("entries", _entries(folder / "dlq.csv"), expected.entries)
+    _same("entries", _entries(folder / _DEAD_LETTERS), expected.entries)
     _same("dlq", report.counts.dlq, len(expected.entries))
     return expected
+
+
+def run(plan: Plan, folder: Path, session: Session) -> RunReport:
+    for name in (*outputs_of(plan), _DEAD_LETTERS):
+        (folder / name).unlink(missing_ok=True)
+    try:
+        return run_in(plan, session, Quiet())
+    except RunError as problem:
+        raise AssertionError(problem.message) from problem
+
+
+def written(plan: Plan, folder: Path) -> dict[str, str]:
+    """All that a run has written, without what differs from run to run."""
+    files = {name: (folder / name).read_text() for name in outputs_of(plan)}
+    rows = _dead_letters(folder / _DEAD_LETTERS)
+    kept = [{name: v for name, v in row.items() if name not in _OF_A_RUN} for row in rows]
+    return {**files, _DEAD_LETTERS: repr(kept)}
+
+
+def outputs_of(plan: Plan) -> list[str]:
+    """The files of a plan's outputs."""
+    return [
+        node.node.config.path.text
+        for node in plan.nodes.values()
+        if isinstance(node, PlannedOutput)
+    ]
+
+
+@contextmanager
+def partitions(session: Session, count: int) -> Iterator[None]:
+    """Every shuffle has so many partitions."""
+    key = "spark.sql.shuffle.partitions"
+    before = session.spark.conf.get(key)
+    session.spark.conf.set(key, count)
+    try:
+        yield
+    finally:
+        session.spark.conf.set(key, before or "")
 
 
 def _same(what: str, found: object, expected: object) -> None:
     assert found == expected, f"{what}:\n  found    {found}\n  expected {expected}"
 
 
-def _rows(path: Path) -> list[list[str]]:
-    return list(csv.reader(io.StringIO(path.read_text())))
+def _records(plan: Plan, output: str, folder: Path) -> object:
+    planned = plan.nodes[output]
+    assert isinstance(planned, PlannedOutput)
+    return read(planned, (folder / planned.node.config.path.text).read_text())
+
+
+def _dead_letters(path: Path) -> list[dict[str, str]]:
+    return list(csv.DictReader(io.StringIO(path.read_text()))) if path.exists() else []
 
 
 def _entries(path: Path) -> list[Entry]:
-    if not path.exists():
-        return []
     return [
         Entry(
             row["_cxl_dlq_source_name"],
-            int(row["_cxl_dlq_source_row"]),
+            Path(row["_cxl_dlq_source_file"]).stem,
+            int(row["_cxl_dlq_source_row"] or 0),
             row["_cxl_dlq_stage"],
             row["_cxl_dlq_error_category"],
         )
-        for row in csv.DictReader(io.StringIO(path.read_text()))
+        for row in _dead_letters(path)
     ]
 
 
-def main(rounds: int, seed: int) -> int:
+def main(arguments: Sequence[str]) -> int:
     from clinker.engine.session import SessionSettings, open_session
 
+    parser = argparse.ArgumentParser(prog="python -m tests.model.holding")
+    parser.add_argument("rounds", type=int, help="how many pipelines")
+    parser.add_argument("--seed", type=int, default=0, help="the number of the first")
+    parser.add_argument("--stop", action="store_true", help="end with the first that goes wrong")
+    parser.add_argument("--partitions", type=int, nargs="*", default=[], metavar="N")
+    chosen = parser.parse_args(arguments)
     wrong = 0
+    seen = Counter[str]()
     with tempfile.TemporaryDirectory() as name, open_session(SessionSettings()) as session:
         folder = Path(name)
-        cases = compiling_cases(seed, folder)
-        for _ in range(rounds):
+        cases = compiling_cases(chosen.seed, folder)
+        for _ in range(chosen.rounds):
             number, case, plan = next(cases)
+            seen.update(_kinds(plan))
             try:
-                hold(case, plan, folder, session)
+                result = hold(case, plan, folder, session)
+                seen.update({"with entries": bool(result.entries), "in rounds": result.passes > 1})
+                first = written(plan, folder)
+                for count in chosen.partitions:
+                    with partitions(session, count):
+                        run(plan, folder, session)
+                    _same(f"files in {count} partitions", written(plan, folder), first)
             except AssertionError as problem:
                 wrong += 1
                 sys.stdout.write(f"case {number}: {str(problem)[:1500]}\n")
-    sys.stdout.write(f"{rounds} pipelines, {wrong} of them wrong\n")
+                if chosen.stop:
+                    sys.stdout.write(f"{_smallest(case, folder, session)}\n")
+                    break
+            sys.stdout.flush()
+    told = ", ".join(f"{kind} {count}" for kind, count in seen.most_common())
+    sys.stdout.write(f"{chosen.rounds} pipelines, {wrong} of them wrong ({told})\n")
     return 1 if wrong else 0
 
 
+def _smallest(case: Case, folder: Path, session: Session) -> str:
+    told = ""
+
+    def is_wrong(candidate: Case) -> bool:
+        nonlocal told
+        plan = compiled(candidate, folder)
+        if plan is None:
+            return False
+        try:
+            hold(candidate, plan, folder, session)
+        except AssertionError as problem:
+            told = str(problem)
+            return True
+        return False
+
+    found = smaller(case, is_wrong)
+    return f"{found}\n{told}"
+
+
+def _kinds(plan: Plan) -> set[str]:
+    found = {planned.unit.kind for planned in plan.nodes.values()}
+    aggregates = plan.correlation.aggregates
+    found |= {f"{each.atomicity} aggregate" for each in aggregates.values()}
+    found |= {"time window"} if plan.event_times.time_windows else set()
+    found |= {"window"} if plan.windows else set()
+    found |= {"composition"} if plan.graph.calls else set()
+    return found
+
+
 if __name__ == "__main__":
-    sys.exit(main(int(sys.argv[1]), int(sys.argv[2]) if len(sys.argv) > 2 else 0))
+    sys.exit(main(sys.argv[1:]))

@@ -9,7 +9,7 @@ import pytest
 from clinker.engine.reading import inputs
 from clinker.engine.session.session import Session
 
-from .holding import compiling_cases, hold
+from .holding import compiling_cases, hold, partitions, run, written
 
 _CASES = 6
 
@@ -26,4 +26,4 @@ def test_the_engine_agrees_with_the_model(
         try:
             hold(case, plan, tmp_path, session)
         except AssertionError as problem:
-            raise AssertionError(f"case {number}\n{case.pipeline}\n{problem}") from problem
+            raise AssertionError(f"case {number}\n{case}\n{problem}") from problem
