@@ -1,8 +1,8 @@
 """Random pipelines, run by the engine and by the model: `python -m tests.model.holding 2000`.
 
 It begins with the case of the number given by `--seed`, and with `--stop` it ends with the first
-that goes wrong, made as small as it can be. `--partitions` runs each case once more for every number
-of partitions: the files must be the same, byte by byte.
+that goes wrong, made as small as it can be. `--partitions` runs each case once more for every
+number of partitions: the files must be the same, byte by byte.
 """
 
 from __future__ import annotations
@@ -13,8 +13,10 @@ import io
 import sys
 import tempfile
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
+from itertools import chain, islice
+from itertools import count as numbers_from
 from pathlib import Path
 from random import Random
 
@@ -33,6 +35,13 @@ from .shrinking import smaller
 from .writing import read
 
 _DEAD_LETTERS = "dlq.csv"
+_QUICK = {
+    "spark.sql.codegen.wholeStage": "false",
+    "spark.sql.codegen.factoryMode": "NO_CODEGEN",
+    "spark.driver.extraJavaOptions": "-XX:TieredStopAtLevel=1",
+}
+"""Spark need not compile what a handful of records pass once; the tests let it."""
+_A_WHILE = 50
 _OF_A_RUN = ("_cxl_dlq_id", "_cxl_dlq_timestamp")
 """What differs from run to run."""
 
@@ -46,15 +55,13 @@ def compiled(case: Case, folder: Path) -> Plan | None:
     return found.plan if found.plan and found.plan.correlation.sources else None
 
 
-def compiling_cases(seed: int, folder: Path) -> Iterator[tuple[int, Case, Plan]]:
-    """Cases without end that compile, each with the number that makes it."""
-    number = seed
-    while True:
+def compiling_cases(numbers: Iterable[int], folder: Path) -> Iterator[tuple[int, Case, Plan]]:
+    """Those of these cases that compile, each with the number that makes it."""
+    for number in numbers:
         case = make_case(Random(number))
         plan = compiled(case, folder)
         if plan:
             yield number, case, plan
-        number += 1
 
 
 def hold(case: Case, plan: Plan, folder: Path, session: Session) -> Result:
@@ -62,7 +69,8 @@ def hold(case: Case, plan: Plan, folder: Path, session: Session) -> Result:
     expected = Model(plan, case.data).run()
     report = run(plan, folder, session)
     outputs = {name: _records(plan, name, folder) for name in expected.outputs}
-    _same("outputs", outputs, expected.outputs)
+    for output, records in outputs.items():
+        _same(output, records, expected.outputs[output])
     _same("entries", _entries(folder / _DEAD_LETTERS), expected.entries)
     _same("dlq", report.counts.dlq, len(expected.entries))
     return expected
@@ -140,33 +148,37 @@ def main(arguments: Sequence[str]) -> int:
     parser.add_argument("rounds", type=int, help="how many pipelines")
     parser.add_argument("--seed", type=int, default=0, help="the number of the first")
     parser.add_argument("--stop", action="store_true", help="end with the first that goes wrong")
+    parser.add_argument("--first", type=int, nargs="*", default=[], help="cases before all others")
     parser.add_argument("--partitions", type=int, nargs="*", default=[], metavar="N")
     chosen = parser.parse_args(arguments)
-    wrong = 0
+    held = wrong = 0
     seen = Counter[str]()
-    with tempfile.TemporaryDirectory() as name, open_session(SessionSettings()) as session:
+    settings = SessionSettings(spark_conf=_QUICK)
+    numbers = chain(chosen.first, numbers_from(chosen.seed))
+    with tempfile.TemporaryDirectory() as name, open_session(settings) as session:
         folder = Path(name)
-        cases = compiling_cases(chosen.seed, folder)
-        for _ in range(chosen.rounds):
-            number, case, plan = next(cases)
+        for number, case, plan in islice(compiling_cases(numbers, folder), chosen.rounds):
+            held += 1
             seen.update(_kinds(plan))
             try:
                 result = hold(case, plan, folder, session)
                 seen.update({"with entries": bool(result.entries), "in rounds": result.passes > 1})
                 first = written(plan, folder)
-                for count in chosen.partitions:
-                    with partitions(session, count):
+                for parts in chosen.partitions:
+                    with partitions(session, parts):
                         run(plan, folder, session)
-                    _same(f"files in {count} partitions", written(plan, folder), first)
+                    _same(f"files in {parts} partitions", written(plan, folder), first)
             except AssertionError as problem:
                 wrong += 1
                 sys.stdout.write(f"case {number}: {str(problem)[:1500]}\n")
                 if chosen.stop:
                     sys.stdout.write(f"{_smallest(case, folder, session)}\n")
                     break
+            if held % _A_WHILE == 0:
+                sys.stdout.write(f"{held} pipelines, {wrong} of them wrong; {number}\n")
             sys.stdout.flush()
-    told = ", ".join(f"{kind} {count}" for kind, count in seen.most_common())
-    sys.stdout.write(f"{chosen.rounds} pipelines, {wrong} of them wrong ({told})\n")
+    told = ", ".join(f"{kind} {times}" for kind, times in seen.most_common())
+    sys.stdout.write(f"{held} pipelines to {number}, {wrong} of them wrong ({told})\n")
     return 1 if wrong else 0
 
 

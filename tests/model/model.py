@@ -223,9 +223,7 @@ class Model:
     def _correlated(self, record: Record, stage: str) -> Entry:
         return self._at(record, stage, "correlated")
 
-    def _at(
-        self, record: Record, stage: str, category: str, *, is_merged: bool = False
-    ) -> Entry:
+    def _at(self, record: Record, stage: str, category: str, *, is_merged: bool = False) -> Entry:
         source = self.sources[record[0]]
         file, row = place(self.data[source], record[1])
         return Entry(_MERGED if is_merged else source, f"{source}{file}", row, stage, category)

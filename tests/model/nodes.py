@@ -78,7 +78,7 @@ def _number(making: Making, stream: Stream | None = None, prefix: str = "") -> s
     choices += [f"{n} + $config.{name}" for name in making.parameters]
     if not prefix:
         choices += ["$source.row ?? n", "if $source.name == 'a' then n + 1 else n"]
-    read = [v for v in stream.variables] if stream else []
+    read = list(stream.variables) if stream else []
     if read and making.chance(0.6):
         variable = random.choice(sorted(read))
         making.taken.add(variable)

@@ -7,6 +7,7 @@ from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import assert_never
 
+from clinker.cxl.check import typed
 from clinker.cxl.failure import Category, Failure
 from clinker.cxl.run.evaluate import (
     DEFAULT_MAX_EXPANSION,
@@ -14,9 +15,10 @@ from clinker.cxl.run.evaluate import (
     Outcome,
     Results,
     RowProgram,
+    Surroundings,
     compile_expression,
 )
-from clinker.cxl.run.grouping import GroupProgram
+from clinker.cxl.run.grouping import GroupProgram, _Group
 from clinker.cxl.run.windowing import WindowProgram
 from clinker.cxl.values import Value, identity
 from clinker.engine.nodes.interleave import seeded_order
@@ -38,7 +40,7 @@ from clinker.plan.nodes.checks import CHECKED_VALUE
 
 from .joining import Joining, unmatched
 from .looking_up import LookingUp
-from .rows import Data, Failed, Group, Pass, Record, Row, Unreadable
+from .rows import Data, Failed, Group, Pass, Record, Row, Unreadable, Values
 from .time_windows import Arrival, Windows, arrivals
 from .variables import Variables, record_at
 
@@ -119,9 +121,7 @@ class Passing:
 
     # What falls
 
-    def _fail(
-        self, row: Row, unit: Unit, category: str, *, stage: str = "", step: int = 0
-    ) -> None:
+    def _fail(self, row: Row, unit: Unit, category: str, *, stage: str = "", step: int = 0) -> None:
         region = self.plan.settling.before[unit.name]
         self.brought.failures.append(Failed(row, unit.name, category, region, stage, step))
 
@@ -382,9 +382,10 @@ class Passing:
         visible = self.plan.correlation.visible[name]
         behind = self.plan.settling.behind[name]
         known = self.variables.surroundings(planned.unit, None, 0)
-        program = GroupProgram(planned.program, group_by, known)
         passed: list[Row] = []
         for members in groups:
+            of_rows = [self.variables.surroundings(planned.unit, row, 0) for row in members]
+            program = _Groups(planned.program, group_by, known, of_rows)
             grouped = program.run([row.values for row in members])
             first = members[0] if members else None
             row = Row(
@@ -404,6 +405,29 @@ class Passing:
 
     def _feeding(self, planned: Planned) -> set[str]:
         return feeding(self.plan, planned.name)
+
+
+class _Groups(GroupProgram):
+    """An aggregate program that knows where each record comes from."""
+
+    def __init__(
+        self,
+        program: typed.Program,
+        group_by: Sequence[str],
+        of_group: Surroundings,
+        of_rows: Sequence[Surroundings],
+    ) -> None:
+        super().__init__(program, group_by, of_group)
+        self.of_group = of_group
+        self.of_rows = of_rows
+
+    def _accept(self, groups: dict[object, _Group], position: int, record: Values) -> None:
+        self.surroundings = self.of_rows[position]
+        super()._accept(groups, position, record)
+
+    def _finish(self, group: _Group) -> dict[str, Value]:
+        self.surroundings = self.of_group
+        return super()._finish(group)
 
 
 def feeding(plan: Plan, node: str) -> set[str]:
@@ -439,4 +463,3 @@ def _holds(condition: object, frame: Frame) -> bool:
         return compile_expression(condition)(frame) is True  # type: ignore[arg-type]
     except Failure:
         return False
-

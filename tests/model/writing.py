@@ -60,7 +60,9 @@ def _value(row: Row, field: str) -> Value:
 
 
 def _text(value: Value) -> str:
-    return "" if value is None else text_of(value)
+    if value is None:
+        return ""
+    return value.isoformat() if isinstance(value, dt.date) else text_of(value)
 
 
 def _json(value: Value) -> object:
@@ -76,5 +78,5 @@ def _inner(value: Value) -> object:
         case dict():
             return {name: _inner(each) for name, each in value.items()}
         case dt.date():
-            return text_of(value)
+            return value.isoformat()
     return value

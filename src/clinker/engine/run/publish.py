@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from datetime import UTC, datetime
 
-from clinker.engine.reading.inputs import SourceInput
-from clinker.engine.rejects.entries import Rejected
+from clinker.engine.rejects.cursors import rollback_cursors
 from clinker.engine.rejects.file import log_unfiled, prepare_files
 from clinker.engine.report.facts import (
     Counts,
@@ -39,6 +38,7 @@ def publish(
     session.check()
     observer.publishing()
     published = publication.commit()
+    cursors = rollback_cursors(rejected)
     exit_code = Exit.DEAD_LETTERS if rejected.entries else Exit.OK
     if not plan.options.preview:
         observer.published(exit_code)
@@ -50,7 +50,16 @@ def publish(
         finished=datetime.now(UTC),
         exit_code=exit_code,
         counts=_counts(prepared, computed),
-        sources=tuple(_source_report(source, rejected) for source in prepared.inputs),
+        sources=tuple(
+            SourceReport(
+                name=source.name,
+                files=source.paths,
+                records=source.records,
+                rejected=rejected.by_source.get(source.name, 0),
+                rollback_cursor=cursors.get(source.name),
+            )
+            for source in prepared.inputs
+        ),
         outputs=tuple(_output_report(output, published) for output in computed.outputs),
         dead_letter_files=tuple(
             DeadLetterFile(path=file.path, entries=file.records) for file in published[outputs_end:]
@@ -71,15 +80,6 @@ def _counts(prepared: Prepared, computed: Computed) -> Counts:
         ok=total - rejected.records if ok is None else ok,
         written=computed.written,
         dlq=len(rejected.entries),
-    )
-
-
-def _source_report(source: SourceInput, rejected: Rejected) -> SourceReport:
-    return SourceReport(
-        name=source.name,
-        files=source.paths,
-        records=source.records,
-        rejected=rejected.by_source.get(source.name, 0),
     )
 
 
