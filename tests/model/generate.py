@@ -12,13 +12,14 @@ from typing import Any, TypeAlias
 
 from clinker.cxl.values import text_of
 
-from .rows import Cell, Data, Unreadable, Variable
+from .rows import Cell, Unreadable, Variable
 
 Node: TypeAlias = dict[str, Any]
 
 FIELDS = ("id", "k", "n", "t")
 """The fields of all records: two texts, a number and a time."""
 _START = dt.datetime(2026, 5, 14)
+_KEYS: list[str | list[str]] = ["id", "id", ["id", "k"], "k"]
 _POLICIES = ("any", "all", "primary")
 
 
@@ -137,7 +138,7 @@ def make_case(random: Random) -> Case:
     from .nodes import add_init, add_node
 
     making = Making(random, Shared())
-    keys = random.choice(["id", "id", ["id", "k"], "k"])
+    keys = random.choice(_KEYS)
     is_timed = making.chance(0.5)
     for number, name in enumerate(["a", "b", "c"][: random.choice([1, 1, 2, 2, 3])]):
         own = keys if number == 0 or making.chance(0.75) else random.choice(["id", "k", ""])
@@ -220,6 +221,3 @@ def _add_outputs(making: Making) -> None:
             config |= {"exclude": ["t"], "mapping": {"number": "n"}}
         node = {"type": "output", "name": name, "input": stream.name, "config": config}
         making.nodes.append(node)
-
-
-__all__ = ["Case", "Data", "Making", "Stream", "add_source", "make_case"]

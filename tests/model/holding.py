@@ -20,7 +20,7 @@ from itertools import count as numbers_from
 from pathlib import Path
 from random import Random
 
-from clinker.engine.report.facts import RunError, RunReport
+from clinker.engine.report.facts import Exit, RunError, RunReport
 from clinker.engine.run.observer import Quiet
 from clinker.engine.run.run import run_in
 from clinker.engine.session.session import Session
@@ -30,7 +30,7 @@ from clinker.plan.options import Options
 
 from .generate import Case, make_case
 from .model import Model
-from .rows import Entry, Result
+from .rows import Ended, Entry, Result
 from .shrinking import smaller
 from .writing import read
 
@@ -66,7 +66,10 @@ def compiling_cases(numbers: Iterable[int], folder: Path) -> Iterator[tuple[int,
 
 def hold(case: Case, plan: Plan, folder: Path, session: Session) -> Result:
     """Run a case both ways; AssertionError if they differ. What the model says."""
-    expected = Model(plan, case.data).run()
+    try:
+        expected = Model(plan, case.data).run()
+    except Ended:
+        return _hold_end(plan, folder, session)
     report = run(plan, folder, session)
     outputs = {name: _records(plan, name, folder) for name in expected.outputs}
     for output, records in outputs.items():
@@ -74,6 +77,17 @@ def hold(case: Case, plan: Plan, folder: Path, session: Session) -> Result:
     _same("entries", _entries(folder / _DEAD_LETTERS), expected.entries)
     _same("dlq", report.counts.dlq, len(expected.entries))
     return expected
+
+
+def _hold_end(plan: Plan, folder: Path, session: Session) -> Result:
+    """The run ends, and nothing is there."""
+    try:
+        run_in(plan, session, Quiet())
+    except RunError as problem:
+        _same("exit code", int(problem.exit_code), int(Exit.EVALUATION))
+        _same("files", [n for n in outputs_of(plan) if (folder / n).exists()], [])
+        return Result({}, [], 1)
+    raise AssertionError("the run should have ended")
 
 
 def run(plan: Plan, folder: Path, session: Session) -> RunReport:
@@ -103,15 +117,20 @@ def outputs_of(plan: Plan) -> list[str]:
 
 
 @contextmanager
-def partitions(session: Session, count: int) -> Iterator[None]:
-    """Every shuffle has so many partitions."""
-    key = "spark.sql.shuffle.partitions"
-    before = session.spark.conf.get(key)
-    session.spark.conf.set(key, count)
+def partitions(session: Session, parts: int) -> Iterator[None]:
+    """Every shuffle has so many partitions, however small they are."""
+    wanted = {
+        "spark.sql.shuffle.partitions": str(parts),
+        "spark.sql.adaptive.coalescePartitions.enabled": "false",
+    }
+    before = {key: session.spark.conf.get(key) or "" for key in wanted}
+    for key, value in wanted.items():
+        session.spark.conf.set(key, value)
     try:
         yield
     finally:
-        session.spark.conf.set(key, before or "")
+        for key, value in before.items():
+            session.spark.conf.set(key, value)
 
 
 def _same(what: str, found: object, expected: object) -> None:
@@ -163,8 +182,8 @@ def main(arguments: Sequence[str]) -> int:
             try:
                 result = hold(case, plan, folder, session)
                 seen.update({"with entries": bool(result.entries), "in rounds": result.passes > 1})
-                first = written(plan, folder)
-                for parts in chosen.partitions:
+                first = written(plan, folder) if chosen.partitions and result.outputs else None
+                for parts in chosen.partitions if first else ():
                     with partitions(session, parts):
                         run(plan, folder, session)
                     _same(f"files in {parts} partitions", written(plan, folder), first)

@@ -11,7 +11,7 @@ from clinker.cxl.values import Value
 from clinker.plan.compile import Plan
 from clinker.plan.nodes import PlannedCombine
 
-from .rows import Row, Values
+from .rows import Ended, Row, Values
 
 Find = Mapping[str, Row]
 """For each input that is looked up, one of its records."""
@@ -68,5 +68,7 @@ def _values(find: Find) -> dict[str, Values]:
 
 def unmatched(on_miss: str) -> Iterator[None]:
     """What a record goes on with that found nothing."""
+    if on_miss == "error":
+        raise Ended
     if on_miss == "null_fields":
         yield None

@@ -9,12 +9,12 @@ from __future__ import annotations
 from collections.abc import Hashable, Sequence
 
 from clinker.config.names import FanoutPolicy
-from clinker.cxl.values import text_of
+from clinker.cxl.values import Value, text_of
 from clinker.plan.compile import Plan
 from clinker.plan.nodes import PlannedOutput
 
 from .passing import Passing, feeding
-from .rows import Cell, Data, Entry, Failed, Group, Pass, Record, Result, Row, Unreadable
+from .rows import Data, Entry, Failed, Group, Pass, Record, Result, Row, readable
 from .variables import place, record_at
 from .writing import shown
 
@@ -52,8 +52,8 @@ class Model:
         source, position = record
         if source not in self.fields:
             return None
-        values = record_at(self.data[self.sources[source]], position)
-        key = tuple(_part(values[name]) for name in self.fields[source])
+        cells = record_at(self.data[self.sources[source]], position)
+        key = tuple(_part(readable(cells)[name]) for name in self.fields[source])
         return (self.fields[source], key) if any(part is not None for part in key) else None
 
     def _oversized(self) -> list[tuple[Group, list[Record]]]:
@@ -229,6 +229,5 @@ class Model:
         return Entry(_MERGED if is_merged else source, f"{source}{file}", row, stage, category)
 
 
-def _part(value: Cell) -> str | None:
-    assert not isinstance(value, Unreadable)
+def _part(value: Value) -> str | None:
     return None if value is None or value == "" else text_of(value)

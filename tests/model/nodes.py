@@ -78,6 +78,7 @@ def _number(making: Making, stream: Stream | None = None, prefix: str = "") -> s
     choices += [f"{n} + $config.{name}" for name in making.parameters]
     if not prefix:
         choices += ["$source.row ?? n", "if $source.name == 'a' then n + 1 else n"]
+        choices += ["$pipeline.total_count ?? n", "$pipeline.dlq_count ?? n"]
     read = list(stream.variables) if stream else []
     if read and making.chance(0.6):
         variable = random.choice(sorted(read))
@@ -328,7 +329,7 @@ def _combine(making: Making) -> None:
     config: Node = {
         "where": _where(random, count),
         "match": match,
-        "on_miss": random.choice(["skip", "null_fields"]),
+        "on_miss": random.choice([*["skip", "null_fields"] * 5, "error"]),
         "propagate_ck": random.choice(
             ["driver", "all", "all", {"named": ["id"]}, {"named": ["k"]}, {"named": ["id", "k"]}]
         ),

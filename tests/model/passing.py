@@ -13,7 +13,6 @@ from clinker.cxl.run.evaluate import (
     DEFAULT_MAX_EXPANSION,
     Frame,
     Outcome,
-    Results,
     RowProgram,
     Surroundings,
     compile_expression,
@@ -40,9 +39,9 @@ from clinker.plan.nodes.checks import CHECKED_VALUE
 
 from .joining import Joining, unmatched
 from .looking_up import LookingUp
-from .rows import Data, Failed, Group, Pass, Record, Row, Unreadable, Values
+from .rows import Data, Failed, Group, Pass, Record, Row, Unreadable, Values, readable
 from .time_windows import Arrival, Windows, arrivals
-from .variables import Variables, record_at
+from .variables import Variables, delay_of, init_nodes, record_at
 
 GroupFallen = Callable[[str, Row], Group | None]
 """The fallen group that a row is in, at an output or a strict aggregate."""
@@ -82,11 +81,11 @@ class Passing:
     def _live(self) -> list[str]:
         """The nodes whose records somebody sees, those of the init phase first."""
         nodes = self.plan.nodes
-        init = [n for n, node in nodes.items() if isinstance(node, PlannedState)]
-        init = [name for name in init if nodes[name].node.init_phase]  # type: ignore[union-attr]
         outputs = [name for name, node in nodes.items() if isinstance(node, PlannedOutput)]
         looked_up = [w.root for w in self.plan.windows.values() if w.lookup is not None]
-        first = {name for end in init for name in (*self.plan.graph.ancestors(end), end)}
+        first = {
+            name for end in init_nodes(self.plan) for name in (*self.plan.graph.ancestors(end), end)
+        }
         ends = [*outputs, *looked_up]
         then = {name for end in ends for name in (*self.plan.graph.ancestors(end), end)} - first
         return [*(n for n in nodes if n in first), *(n for n in nodes if n in then)]
@@ -146,8 +145,8 @@ class Passing:
             if record in self.retracted:
                 continue
             cells = record_at(files, position)
-            keys = {field: cells[field] for field in (key.fields if key else ())}
-            row = Row(cells, record, record, frozenset([record]), keys)
+            keys = {field: readable(cells)[field] for field in (key.fields if key else ())}
+            row = Row(readable(cells), record, record, frozenset([record]), keys)
             if any(isinstance(cell, Unreadable) for cell in cells.values()):
                 self._fail(row, self.plan.nodes[name].unit, Category.TYPE_COERCION)
             elif not self._is_oversized(row, name):
@@ -194,15 +193,14 @@ class Passing:
         if window and window.lookup is None:
             windows = WindowProgram(planned.program, window.spec, everyone)
             return windows.run([row.values for row in rows])
-        look_up: Callable[[Row], Results | None] = lambda row: None  # noqa: E731
-        if window:
-            look_up = LookingUp(window, planned.program, self.rows[window.root]).results
+        looking_up = LookingUp(window, planned.program, self.rows[window.root]) if window else None
         program = RowProgram(planned.program, everyone)
         found: list[Outcome | Failure] = []
         for row in rows:
             program.surroundings = self.variables.surroundings(planned.unit, row, limit)
             try:
-                found.append(program.run(row.values, row.meta, results=look_up(row)))
+                results = looking_up.results(row) if looking_up else None
+                found.append(program.run(row.values, row.meta, results=results))
             except Failure as failure:
                 found.append(failure)
         return found
@@ -271,7 +269,7 @@ class Passing:
             known = self.variables.surroundings(planned.unit, row, 0)
             finds = joining.finds(row, known)
             if planned.program is None:
-                if finds or config.on_miss == "null_fields":
+                if finds or list(unmatched(config.on_miss)):
                     passed.append(joining.collected(row, finds))
                 continue
             program = RowProgram(planned.program, known)
@@ -360,7 +358,8 @@ class Passing:
                 self._fail(each.row, planned.unit, failure.category)
             for start in own or () if not failure else ():
                 groups.setdefault((start, key), []).append(each.row)
-        return dict(sorted(groups.items(), key=lambda item: item[0][0]))
+        ordered = sorted(groups.items(), key=lambda item: item[0][0])
+        return dict[Hashable, list[Row]](ordered)
 
     def _arrivals(self, planned: PlannedAggregate, rows: Sequence[Row]) -> list[Arrival]:
         sources = {n: name for n, name in enumerate(self.sources) if name in self._feeding(planned)}
@@ -370,11 +369,8 @@ class Passing:
             assert row.record
             source, position = row.record
             name = sources[source]
-            times.append(record_at(self.data[name], position)[columns[name]])
-        delays = {
-            number: self.plan.nodes[name].node.config.watermark.delay  # type: ignore[union-attr]
-            for number, name in sources.items()
-        }
+            times.append(readable(record_at(self.data[name], position))[columns[name]])
+        delays = {number: delay_of(self.plan, name) for number, name in sources.items()}
         return arrivals(rows, times, delays)
 
     def _grouped(self, planned: PlannedAggregate, groups: Sequence[list[Row]]) -> list[Row]:
@@ -458,8 +454,8 @@ def _is_nan(value: Value) -> bool:
     return isinstance(value, float) and math.isnan(value)
 
 
-def _holds(condition: object, frame: Frame) -> bool:
+def _holds(condition: typed.Expr, frame: Frame) -> bool:
     try:
-        return compile_expression(condition)(frame) is True  # type: ignore[arg-type]
+        return compile_expression(condition)(frame) is True
     except Failure:
         return False

@@ -31,6 +31,11 @@ Data: TypeAlias = Mapping[str, Sequence[Sequence[Mapping[str, Cell]]]]
 """By source, the records of each of its files."""
 
 
+def readable(cells: Mapping[str, Cell]) -> Values:
+    """The values of a record, null where there is none."""
+    return {name: None if isinstance(c, Unreadable) else c for name, c in cells.items()}
+
+
 @dataclass(frozen=True)
 class Row:
     """A record on its way."""
@@ -69,6 +74,10 @@ class Failed:
     @property
     def shown_stage(self) -> str:
         return self.stage or self.node
+
+
+class Ended(Exception):
+    """A record for which the whole run ends."""
 
 
 @dataclass

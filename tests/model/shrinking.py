@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Callable, Iterator
+from typing import Any
 
 from .generate import Case, Node
 
@@ -44,26 +45,25 @@ def _candidates(case: Case) -> Iterator[Case]:
 
 
 def _inputs(node: Node) -> list[str]:
-    given = node.get("input", node.get("inputs", []))
+    given: str | list[str] | dict[str, str] = node.get("input", node.get("inputs", []))
     if isinstance(given, str):
         return [given]
-    return list(given.values() if isinstance(given, dict) else given)
+    return list(given.values()) if isinstance(given, dict) else given
 
 
 def _bypassing(case: Case, name: str, instead: str) -> Case:
     """The case whose nodes read what a node has read, in its place."""
     changed = copy.deepcopy(case)
 
-    def put(given: str) -> str:
-        return instead if given.split(".")[0] == name else given
+    def put(given: Any) -> Any:
+        match given:
+            case str():
+                return instead if given.split(".")[0] == name else given
+            case dict():
+                return {label: put(each) for label, each in given.items()}
+        return [put(each) for each in given]
 
     for node in changed.nodes:
-        for key in ("input", "inputs"):
-            given = node.get(key)
-            if isinstance(given, str):
-                node[key] = put(given)
-            elif isinstance(given, dict):
-                node[key] = {label: put(each) for label, each in given.items()}
-            elif given:
-                node[key] = [put(each) for each in given]
+        for key in {"input", "inputs"} & node.keys():
+            node[key] = put(node[key])
     return changed

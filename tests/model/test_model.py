@@ -10,9 +10,10 @@ import pytest
 from clinker.engine.reading import inputs
 from clinker.engine.session.session import Session
 
-from .holding import compiling_cases, hold
+from .holding import compiling_cases, hold, partitions, run, written
 
 _CASES = 6
+_REPEATED = 3
 
 
 @pytest.mark.parametrize("way", ["driver", "workers"])
@@ -27,3 +28,14 @@ def test_the_engine_agrees_with_the_model(
             hold(case, plan, tmp_path, session)
         except AssertionError as problem:
             raise AssertionError(f"case {number}\n{case}\n{problem}") from problem
+
+
+def test_files_are_the_same_in_any_number_of_partitions(session: Session, tmp_path: Path) -> None:
+    cases = compiling_cases(count(300), tmp_path)
+    for number, case, plan in islice(cases, _REPEATED):
+        found: dict[str, int] = {}
+        for parts in (1, 2, 7, 7, 7):
+            with partitions(session, parts):
+                run(plan, tmp_path, session)
+            found.setdefault(repr(written(plan, tmp_path)), parts)
+        assert len(found) == 1, f"case {number} with {found.values()} partitions\n{case}"

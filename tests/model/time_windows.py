@@ -29,10 +29,10 @@ class Arrival:
 
 
 def arrivals(
-    rows: Sequence[Row], times: Sequence[Value], delays: Mapping[int, dt.timedelta | None]
+    rows: Sequence[Row], times: Sequence[Value], delays: Mapping[int, dt.timedelta]
 ) -> list[Arrival]:
     """The records as they arrive, with what their sources have reached; delays are by source."""
-    late_by = {s: (delay or dt.timedelta()) // _MICROSECOND for s, delay in delays.items()}
+    late_by = {s: delay // _MICROSECOND for s, delay in delays.items()}
     newest: dict[int, int] = {}
     found: list[Arrival] = []
     for row, value in zip(rows, times, strict=True):

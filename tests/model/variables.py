@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import datetime as dt
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TypeAlias
@@ -10,12 +11,12 @@ from clinker.cxl.check import typed
 from clinker.cxl.failure import Failure
 from clinker.cxl.run.evaluate import Frame, Surroundings, compile_expression
 from clinker.cxl.run.grouping import aggregate_calls
-from clinker.cxl.values import Value
+from clinker.cxl.values import Value, midnight
 from clinker.plan.compile import Plan
 from clinker.plan.graph.graph import Unit
-from clinker.plan.nodes import PlannedState
+from clinker.plan.nodes import PlannedSource, PlannedState
 
-from .rows import Data, Row, Values, Variable
+from .rows import Cell, Data, Record, Row, Variable
 
 Slot: TypeAlias = tuple[object, ...]
 """Which records share a variable: those of a file, or all."""
@@ -52,32 +53,26 @@ class Variables:
                 system[scope, (name,)] = self.read(unit, row, (scope, name))
         if row and row.record:
             source, position = row.record
-            file, number = place(self.data[self.sources[source]], position)
+            _, number = place(self.data[self.sources[source]], position)
             system["source", ("name",)] = self.sources[source]
             system["source", ("row",)] = number
-            system["source", ("event_time",)] = self._event_time(row, file, number)
+            system["source", ("event_time",)] = self._event_time(row.record)
         return Surroundings(system, max_expansion=max_expansion)
 
-    def _event_time(self, row: Row, file: int, number: int) -> Value:
+    def _event_time(self, record: Record) -> Value:
         """The time of a record, as it was read, less the delay of its source."""
-        assert row.record
-        source = self.sources[row.record[0]]
+        source = self.sources[record[0]]
         column = self.plan.event_times.columns.get(source)
-        if column is None:
-            return None
-        watermark = self.plan.nodes[source].node.config.watermark  # type: ignore[union-attr]
-        time = self.data[source][file][number - 1][column]
-        if time is None or watermark.delay is None:
-            return time  # type: ignore[return-value]
-        return time - watermark.delay  # type: ignore[operator, no-any-return]
+        time = record_at(self.data[source], record[1])[column] if column else None
+        return midnight(time) - delay_of(self.plan, source) if isinstance(time, dt.date) else None
 
     def read(self, unit: Unit, row: Row | None, variable: Variable) -> Value:
         """What a record finds at a node: what it brings along, else what is left in the end."""
         scope, name = variable
         if row and variable in row.variables:
             return row.variables[variable]
-        before = [*self.plan.graph.ancestors(unit.name), *self._init_nodes()]
-        found = self.plan.registry.initial(scope, name)
+        before = [*self.plan.graph.ancestors(unit.name), *init_nodes(self.plan)]
+        found: Value = self.plan.registry.initial(scope, name)
         for node, stores in self.left.items():
             planned = self.plan.nodes[node]
             assert isinstance(planned, PlannedState)
@@ -86,10 +81,6 @@ class Variables:
                 slot = self._slot(scope, row)
                 found = stores[slot].values[name] if slot in stores else found
         return found
-
-    def _init_nodes(self) -> list[str]:
-        nodes = self.plan.nodes.items()
-        return [name for name, n in nodes if isinstance(n, PlannedState) and n.node.init_phase]
 
     def _slot(self, scope: str, row: Row | None) -> Slot:
         if scope == "pipeline" or row is None:
@@ -113,7 +104,9 @@ class Variables:
                 passed.append(failure)
                 continue
             stores[slot] = left
-            written = {(scope, name): left.values[name] for name in planned.assignments}
+            written: dict[Variable, Value] = {
+                (scope, name): left.values[name] for name in planned.assignments
+            }
             passed.append(replace(row, variables={**row.variables, **written}))
         self.left[planned.name] = stores
         return passed
@@ -148,6 +141,20 @@ def _folded(
     return compile_expression(expression)(frame)
 
 
+def init_nodes(plan: Plan) -> list[str]:
+    """The state nodes that work before the run."""
+    nodes = plan.nodes.items()
+    return [name for name, n in nodes if isinstance(n, PlannedState) and n.node.init_phase]
+
+
+def delay_of(plan: Plan, source: str) -> dt.timedelta:
+    """By how much the watermark of a source is behind its records."""
+    planned = plan.nodes[source]
+    assert isinstance(planned, PlannedSource)
+    watermark = planned.node.config.watermark
+    return (watermark.delay if watermark else None) or dt.timedelta()
+
+
 def place(files: Sequence[Sequence[Mapping[str, object]]], position: int) -> tuple[int, int]:
     """The number of the file that a record of a source is in, from 0 on, and its row there."""
     for number, records in enumerate(files):
@@ -157,6 +164,6 @@ def place(files: Sequence[Sequence[Mapping[str, object]]], position: int) -> tup
     raise IndexError(position)
 
 
-def record_at(files: Sequence[Sequence[Values]], position: int) -> Values:
+def record_at(files: Sequence[Sequence[Mapping[str, Cell]]], position: int) -> Mapping[str, Cell]:
     number, row = place(files, position)
     return files[number][row - 1]

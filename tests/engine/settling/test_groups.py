@@ -440,6 +440,18 @@ def test_a_record_that_comes_too_late_takes_its_group_along(workplace: Workplace
     ]
 
 
+def test_a_record_that_fails_twice_shows_what_comes_first(workplace: Workplace) -> None:
+    workplace.write(
+        clicks_csv="id,user,at\nA,u,2026-05-14T12:00:00\nB,v,2026-05-14T10:10:00\n",
+    )
+    last = transform("t", "clicks", "emit n = if user == 'v' then 1 / 0 else 1")
+    ran = workplace.run(
+        pipeline(TIMED, PER_HOUR, last, output("o", "hours"), output("p", "t")),
+    )
+    assert ran.code == 2, ran.message
+    assert entries(workplace) == [("clicks", "2", "time_window:hours", "late_record")]
+
+
 def before_the_run(cxl: str) -> tuple[str, ...]:
     return (
         source("known", "id n", "id", n="int"),

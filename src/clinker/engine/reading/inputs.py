@@ -145,7 +145,8 @@ class SourceInput:
         starts = np.array([split.file.position(split.first_row) for split in splits])
         before = np.cumsum([0, *self._counts[:-1]])
         at = np.searchsorted(starts, positions, side="right") - 1
-        return before[at] + positions - starts[at] + 1
+        numbers: Numbers = before[at] + positions - starts[at] + 1
+        return numbers
 
     def check_unchanged(self) -> None:
         """FormatError if one of the files is no longer what it was."""

@@ -286,6 +286,7 @@ class Rounds:
                 trigger.site.branch,
                 lambda _: collateral_reason(sites.reason(*trigger.cause)),
                 is_collateral=True,
+                label=failed.label,
             )
         )
 
