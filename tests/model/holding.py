@@ -38,10 +38,10 @@ _DEAD_LETTERS = "dlq.csv"
 _QUICK = {
     "spark.sql.codegen.wholeStage": "false",
     "spark.sql.codegen.factoryMode": "NO_CODEGEN",
-    "spark.driver.extraJavaOptions": "-XX:TieredStopAtLevel=1",
 }
 """Spark need not compile what a handful of records pass once; the tests let it."""
 _A_WHILE = 50
+_MEMORY = 2 * 2**30
 _OF_A_RUN = ("_cxl_dlq_id", "_cxl_dlq_timestamp")
 """What differs from run to run."""
 
@@ -172,7 +172,7 @@ def main(arguments: Sequence[str]) -> int:
     chosen = parser.parse_args(arguments)
     held = wrong = 0
     seen = Counter[str]()
-    settings = SessionSettings(spark_conf=_QUICK)
+    settings = SessionSettings(memory_limit=_MEMORY, spark_conf=_QUICK)
     numbers = chain(chosen.first, numbers_from(chosen.seed))
     with tempfile.TemporaryDirectory() as name, open_session(settings) as session:
         folder = Path(name)

@@ -6,7 +6,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import product
 
+from clinker.cxl.check import typed
 from clinker.cxl.run.evaluate import Frame, Surroundings, compile_expression
+from clinker.cxl.syntax.ast import LogicOp
 from clinker.cxl.values import Value
 from clinker.plan.compile import Plan
 from clinker.plan.nodes import PlannedCombine
@@ -27,15 +29,19 @@ class Joining:
         self.builds = {step.build: inputs[step.build] for step in plan.joins[planned.name].steps}
         """In the order in which the condition leads to them."""
         self.visible = plan.correlation.visible[planned.name].fields
-        self._holds = compile_expression(planned.where)
+        self._parts = [compile_expression(part) for part in _parts(planned.where)]
 
     def finds(self, row: Row, surroundings: Surroundings) -> list[Find]:
-        """All that matches, in the order of the records; the first of it if that is enough."""
+        """All that matches, in the order of the records; the first of it if that is enough.
+
+        The condition is asked of every pair, so that a `Failure` of any rejects the record.
+        """
         found: list[Find] = []
         for rows in product(*self.builds.values()):
             find = dict(zip(self.builds, rows, strict=True))
             inputs = {self.planned.driver: row.values, **_values(find)}
-            if self._holds(Frame({}, surroundings, inputs=inputs, meta=row.meta)) is True:
+            frame = Frame({}, surroundings, inputs=inputs, meta=row.meta)
+            if all(part(frame) is True for part in self._parts):
                 found.append(find)
         return found[:1] if self.planned.node.config.match == "first" else found
 
@@ -60,6 +66,13 @@ class Joining:
             numbers = {**other.numbers, **numbers}
             keys = {**{n: v for n, v in other.keys.items() if n in self.visible}, **keys}
         return replace(row, keys=keys, numbers=numbers)
+
+
+def _parts(where: typed.Expr) -> Sequence[typed.Expr]:
+    """What must hold, one after the other."""
+    if isinstance(where, typed.Logic) and where.op is LogicOp.AND:
+        return where.operands
+    return [where]
 
 
 def _values(find: Find) -> dict[str, Values]:

@@ -257,6 +257,16 @@ def _aggregate(making: Making) -> None:
     by = random.choice([["id"], ["k"], ["id", "k"], []])
     lines, has_more = _sums(making, by)
     _grouped(making, name, stream, {"group_by": by, "cxl": lines}, has_more=has_more)
+    if making.chance(0.5):
+        _doubt(making)
+
+
+def _doubt(making: Making) -> None:
+    """A transform that fails for some groups."""
+    stream, name = making.streams[-1], making.name("t")
+    modulus = making.random.randint(2, 4)
+    cxl = f"emit n = if n % {modulus} == 1 then 1 / 0 else n"
+    _add(making, "transform", name, stream, {"cxl": cxl}, _behind(stream, name))
 
 
 def _time_window(making: Making) -> None:
@@ -277,6 +287,8 @@ def _time_window(making: Making) -> None:
     if making.chance(0.4):
         config["allowed_lateness"] = random.choice(["10m", "1h"])
     _grouped(making, name, stream, config, has_more=has_more)
+    if making.chance(0.3):
+        _doubt(making)
 
 
 def _sums(making: Making, by: list[str]) -> tuple[str, bool]:
@@ -357,7 +369,9 @@ def _where(random: Random, count: int) -> str:
     parts = [random.choice(["d.k == b.k", "d.id == b.id", "d.n == b.n", "d.n <= b.n"])]
     if count == 2:
         parts.append(random.choice(["d.id == c.id", "b.n == c.n", "b.k == c.k and c.n >= d.n"]))
-    if random.random() < 0.3:
+    if count == 1 and random.random() < 0.15:
+        parts.append(f"12 / ({random.choice('db')}.n - {random.randint(0, 9)}) != 3")
+    elif random.random() < 0.3:
         parts.append(random.choice(["b.n > 3", "d.n < b.n + 3", f"not ({_some(random, 'b.')})"]))
     return " and ".join(parts)
 

@@ -267,7 +267,11 @@ class Passing:
         passed: list[Row] = []
         for row in inputs[planned.driver]:
             known = self.variables.surroundings(planned.unit, row, 0)
-            finds = joining.finds(row, known)
+            try:
+                finds = joining.finds(row, known)
+            except Failure:
+                self._fail(row, planned.unit, Category.COMBINE)
+                continue
             if planned.program is None:
                 if finds or list(unmatched(config.on_miss)):
                     passed.append(joining.collected(row, finds))
