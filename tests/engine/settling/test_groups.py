@@ -440,6 +440,19 @@ def test_a_record_that_comes_too_late_takes_its_group_along(workplace: Workplace
     ]
 
 
+def test_groups_that_fall_keep_no_session_open(workplace: Workplace) -> None:
+    lines = ["A,u,2026-05-14T10:00:00", "B,u,2026-05-14T10:08:00", "A,u,2026-05-14T10:16:00"]
+    workplace.write(clicks_csv="\n".join(["id,user,at", *lines, ""]))
+    sessions = PER_HOUR.replace("tumbling: { size: 1h }", "session: { gap: 10m }")
+    other = transform("t", "clicks", "emit n = if id == 'B' then 1 / 0 else 1")
+    ran = workplace.run(
+        pipeline(TIMED, sessions, other, output("o", "hours"), output("p", "t")),
+    )
+    assert ran.code == 2, ran.message
+    assert workplace.read("o.csv") == "user,n\nu,1\nu,1\n"
+    assert entries(workplace) == [("clicks", "2", "t", "type_coercion_failure")]
+
+
 def test_a_record_that_fails_twice_shows_what_comes_first(workplace: Workplace) -> None:
     workplace.write(
         clicks_csv="id,user,at\nA,u,2026-05-14T12:00:00\nB,v,2026-05-14T10:10:00\n",

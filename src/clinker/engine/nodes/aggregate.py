@@ -50,6 +50,7 @@ from clinker.engine.nodes.time_windows import (
     WATERMARK,
     WINDOW,
     in_windows,
+    with_arrivals,
     with_watermark,
 )
 from clinker.engine.rejects.aggregate_reasons import (
@@ -106,7 +107,8 @@ class _Aggregation:
         self.unit = planned.unit
         self.has_windows = config.time_window is not None
         flow = with_watermark(building, self.unit, flow) if self.has_windows else flow
-        self.flow = at_aggregate(building, planned, flow)
+        flow = at_aggregate(building, planned, flow)
+        self.flow = with_arrivals(flow) if self.has_windows else flow
         self.keys = [self._key(n, name) for n, name in enumerate(config.group_by)]
         statements = planned.program.statements
         self.emits = [s for s in statements if isinstance(s, typed.Emit)]
