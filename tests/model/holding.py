@@ -38,8 +38,10 @@ _DEAD_LETTERS = "dlq.csv"
 _QUICK = {
     "spark.sql.codegen.wholeStage": "false",
     "spark.sql.codegen.factoryMode": "NO_CODEGEN",
+    "spark.sql.adaptive.enabled": "false",
+    "spark.sql.shuffle.partitions": "2",
 }
-"""Spark need not compile what a handful of records pass once; the tests let it."""
+"""Spark need not think long about a handful of records; the tests let it."""
 _A_WHILE = 50
 _MEMORY = 2 * 2**30
 _OF_A_RUN = ("_cxl_dlq_id", "_cxl_dlq_timestamp")

@@ -273,7 +273,8 @@ class Passing:
                 self._fail(row, planned.unit, Category.COMBINE)
                 continue
             if planned.program is None:
-                if finds or list(unmatched(config.on_miss)):
+                missed = () if finds else tuple(unmatched(config.on_miss))
+                if finds or missed:
                     passed.append(joining.collected(row, finds))
                 continue
             program = RowProgram(planned.program, known)

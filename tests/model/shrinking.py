@@ -45,10 +45,10 @@ def _candidates(case: Case) -> Iterator[Case]:
 
 
 def _inputs(node: Node) -> list[str]:
-    given: str | list[str] | dict[str, str] = node.get("input", node.get("inputs", []))
+    given: Any = node.get("input", node.get("inputs", []))
     if isinstance(given, str):
         return [given]
-    return list(given.values()) if isinstance(given, dict) else given
+    return list(given.values() if isinstance(given, dict) else given)
 
 
 def _bypassing(case: Case, name: str, instead: str) -> Case:
