@@ -41,6 +41,7 @@ _QUICK = {
     "spark.sql.codegen.factoryMode": "NO_CODEGEN",
     "spark.sql.adaptive.enabled": "false",
     "spark.sql.shuffle.partitions": "2",
+    "spark.driver.extraJavaOptions": "-XX:TieredStopAtLevel=1",
 }
 """Spark need not think long about a handful of records; the tests let it."""
 _A_WHILE = 50
