@@ -70,10 +70,10 @@ class Rounds:
         self.fallen = Fallen()
         self.rounds = 0
         """How often all was computed and something failed."""
-        self._rejects: list[pa.Table] = []
-        """What was rejected in each round."""
         self.computed_again = 0
         """Rows that outputs computed when something had fallen already."""
+        self._rejects: list[pa.Table] = []
+        """What was rejected in each round."""
         self._held_back = 0
         self.are_sizes_known = False
         """Whether groups that are too large have been looked for."""
@@ -286,7 +286,7 @@ class Rounds:
                 trigger.site.branch,
                 lambda _: collateral_reason(sites.reason(*trigger.cause)),
                 is_collateral=True,
-                label=failed.label,
+                label=trigger.site.label,
             )
         )
 
