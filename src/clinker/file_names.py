@@ -11,6 +11,9 @@ Compression: TypeAlias = Literal["none", "gzip", "bz2", "zstd"]
 COMPRESSIONS: Mapping[str, Compression] = {".gz": "gzip", ".bz2": "bz2", ".zst": "zstd"}
 """How files are compressed, by the last extension of their names."""
 
+TEST_ENDS = ("_test.yaml", "_test.yml")
+"""What the names of files end with that say what is expected of a pipeline."""
+
 
 def compression_of(path: PurePath) -> Compression:
     """How a file of this name is compressed."""

@@ -127,6 +127,6 @@ def collected(building: SparkBuilding, flow: Flow) -> Collected:
             number, row = int(reject["site"]), positions[at]
             assert row is None or isinstance(row, int)
             reason = building.sites.reason(number, str(reject["inputs"]))
-            stage = building.sites[number].node
+            stage = building.sites[number].stage
             rejected.append(Rejection(row, stage, reason))
     return Collected(records, rejected, demands)

@@ -2,181 +2,223 @@
 
 from __future__ import annotations
 
+import datetime as dt
+import json
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from pathlib import Path
 from random import Random
+from typing import Any, TypeAlias
 
-from clinker.cxl.values import Value
+from clinker.cxl.values import text_of
 
-Data = dict[str, list[dict[str, Value]]]
+from .rows import Cell, Unreadable, Variable
+
+Node: TypeAlias = dict[str, Any]
+
+FIELDS = ("id", "k", "n", "t")
+"""The fields of all records: two texts, a number and a time."""
+_START = dt.datetime(2026, 5, 14)
+_KEYS: list[str | list[str]] = ["id", "id", ["id", "k"], "k"]
+_POLICIES = ("any", "all", "primary")
 
 
 @dataclass
 class Case:
-    """A pipeline file and the records of its sources."""
+    """A pipeline, the compositions that it calls and the records of its sources."""
 
-    pipeline: str
-    data: Data
+    head: Node
+    nodes: list[Node]
+    compositions: dict[str, Node]
+    formats: Mapping[str, str]
+    data: dict[str, list[list[dict[str, Cell]]]]
 
-    def file(self, source: str) -> str:
-        lines = [
-            ",".join("" if v is None else str(v) for v in r.values()) for r in self.data[source]
+    @property
+    def pipeline(self) -> str:
+        listed = ",\n".join(f"  {json.dumps(node)}" for node in self.nodes)
+        parts = [f"{key}: {json.dumps(value)}" for key, value in self.head.items()]
+        return "\n".join([*parts, f"nodes: [\n{listed}\n]", ""])
+
+    def write(self, folder: Path) -> None:
+        for name, composition in self.compositions.items():
+            (folder / name).write_text(json.dumps(composition))
+        for source, files in self.data.items():
+            for number, records in enumerate(files):
+                form = self.formats[source]
+                render = _csv if form == "csv" else _ndjson
+                (folder / f"{source}{number}.{form}").write_text(render(records))
+
+    def __str__(self) -> str:
+        more = [f"# {name}\n{json.dumps(c)}\n" for name, c in self.compositions.items()]
+        files = [
+            f"# {source}{number}\n{_csv(records)}"
+            for source, files in self.data.items()
+            for number, records in enumerate(files)
         ]
-        return "\n".join(["id,k,n", *lines]) + "\n"
+        return "".join([self.pipeline, *more, *files])
+
+
+def _csv(records: Sequence[Mapping[str, Cell]]) -> str:
+    lines = [",".join(_text(cell) for cell in record.values()) for record in records]
+    return "\n".join([",".join(FIELDS), *lines]) + "\n"
+
+
+def _ndjson(records: Sequence[Mapping[str, Cell]]) -> str:
+    return "".join(json.dumps({n: _json(c) for n, c in r.items()}) + "\n" for r in records)
+
+
+def _text(cell: Cell) -> str:
+    if cell is None:
+        return ""
+    return cell.text if isinstance(cell, Unreadable) else text_of(cell)
+
+
+def _json(cell: Cell) -> object:
+    return cell if cell is None or isinstance(cell, int) else _text(cell)
+
+
+# Pipelines in the making
+
+
+@dataclass(frozen=True)
+class Stream:
+    """What leaves a node, as far as others must know to read it."""
+
+    name: str
+    has_more: bool = False
+    """Whether there are fields besides the usual ones."""
+    variables: frozenset[Variable] = frozenset()
+    """Those that have been written on the way."""
 
 
 @dataclass
-class _Making:
-    """A pipeline in the making: every stream has the fields id, k and n."""
+class Making:
+    """A pipeline, or the body of a composition, in the making."""
 
     random: Random
-    nodes: list[str] = field(default_factory=list)
-    streams: list[str] = field(default_factory=list)
-    count: int = 0
+    shared: Shared
+    nodes: list[Node] = field(default_factory=list)
+    streams: list[Stream] = field(default_factory=list)
+    parameters: list[str] = field(default_factory=list)
+    """Of a composition, what calls set."""
+    depth: int = 0
+    taken: set[Variable] = field(default_factory=set)
+    """The variables that are used here."""
 
     def name(self, kind: str) -> str:
-        self.count += 1
-        return f"{kind}{self.count}"
+        self.shared.count += 1
+        return f"{kind}{self.shared.count}"
 
-    def stream(self) -> str:
+    def chance(self, probability: float) -> bool:
+        return self.random.random() < probability
+
+    def stream(self) -> Stream:
         return self.random.choice(self.streams[-4:])
 
-    def add(self, text: str, *streams: str) -> None:
-        self.nodes.append(text)
+    def add(self, node: Node, *streams: Stream) -> None:
+        self.nodes.append(node)
         self.streams += streams
+
+
+@dataclass
+class Shared:
+    """What a pipeline and its compositions have in common."""
+
+    count: int = 0
+    variables: dict[str, dict[str, Node]] = field(
+        default_factory=lambda: {"pipeline": {}, "source": {}, "record": {}}
+    )
+    compositions: dict[str, Node] = field(default_factory=dict)
+    formats: dict[str, str] = field(default_factory=dict)
+    data: dict[str, list[list[dict[str, Cell]]]] = field(default_factory=dict)
 
 
 def make_case(random: Random) -> Case:
     """A pipeline that may not compile, and its records."""
-    making = _Making(random)
-    names = ["a", "b"][: random.choice([1, 1, 2])]
-    keys = random.choice(["id", "id", "[id, k]", "k"])
-    for name in names:
-        own = keys if random.random() < 0.8 else random.choice(["id", "k", ""])
-        making.add(_source(name, own if name != "a" else keys), name)
-    for _ in range(random.randint(1, 5)):
-        random.choice([_transform, _transform, _route, _merge, _aggregate, _aggregate, _combine])(
-            making
-        )
-    ends = {making.streams[-1], *random.sample(making.streams, min(2, len(making.streams)))}
-    for number, stream in enumerate(sorted(ends)):
-        _output(making, f"out{number}", stream)
-    policy = random.choice(["any", "any", "all", "primary"])
-    head = (
-        "pipeline: { name: p }\n"
-        "error_handling:\n"
-        "  strategy: continue\n"
-        f"  correlation_fanout_policy: {policy}\n"
-        "  dlq: { path: dlq.csv }\n"
-        "nodes:\n"
-    )
-    return Case(head + "".join(making.nodes), {name: _records(random) for name in names})
+    from .nodes import add_init, add_node
+
+    making = Making(random, Shared())
+    keys = random.choice(_KEYS)
+    is_timed = making.chance(0.5)
+    for number, name in enumerate(["a", "b", "c"][: random.choice([1, 1, 2, 2, 3])]):
+        own = keys if number == 0 or making.chance(0.75) else random.choice(["id", "k", ""])
+        add_source(making, name, own, is_timed=is_timed)
+    if making.chance(0.12):
+        add_init(making, keys)
+    for _ in range(random.randint(1, 6)):
+        add_node(making)
+    _add_outputs(making)
+    handling: Node = {
+        "strategy": random.choice(["continue", "continue", "best_effort"]),
+        "correlation_fanout_policy": random.choice(["any", *_POLICIES]),
+        "dlq": {"path": "dlq.csv"},
+    }
+    if making.chance(0.1):
+        handling["max_group_buffer"] = random.randint(1, 4)
+    shared = making.shared
+    variables = {scope: own for scope, own in shared.variables.items() if own}
+    head: Node = {"pipeline": {"name": "p", "vars": variables}, "error_handling": handling}
+    return Case(head, making.nodes, shared.compositions, shared.formats, shared.data)
 
 
-def _records(random: Random) -> list[dict[str, Value]]:
-    return [
-        {
-            "id": random.choice(["x", "y", "z", "w", ""]),
-            "k": random.choice(["p", "q", "r"]),
-            "n": random.randint(0, 9),
-        }
-        for _ in range(random.randint(1, 9))
-    ]
+def add_source(making: Making, name: str, key: str | list[str], *, is_timed: bool) -> None:
+    random = making.random
+    form = making.shared.formats[name] = random.choice(["csv", "csv", "json"])
+    counts = random.choice([(9,), (9,), (5, 4), (3, 0, 3)])
+    files = [[_record(making) for _ in range(random.randint(0, most))] for most in counts]
+    making.shared.data[name] = files
+    config: Node = {
+        "type": form,
+        "paths": [f"{name}{number}.{form}" for number in range(len(files))],
+        "schema": {"id": "string", "k": "string", "n": "int", "t": "date_time"},
+    }
+    if form == "json":
+        config["options"] = {"format": "ndjson"}
+    if key:
+        config["correlation_key"] = key
+    if is_timed:
+        config["watermark"] = {"column": "t"}
+        if making.chance(0.4):
+            config["watermark"]["delay"] = random.choice(["30m", "1h"])
+    making.add({"type": "source", "name": name, "config": config}, Stream(name))
 
 
-def _source(name: str, key: str) -> str:
-    columns = "{ name: id, type: string }, { name: k, type: string }, { name: n, type: int }"
-    keyed = f", correlation_key: {key}" if key else ""
-    config = f"type: csv, path: {name}.csv, schema: [{columns}]{keyed}"
-    return f"  - {{ type: source, name: {name}, config: {{ {config} }} }}\n"
+def _record(making: Making) -> dict[str, Cell]:
+    random = making.random
+    number: Cell = random.randint(0, 9)
+    if making.chance(0.06):
+        number = random.choice([None, Unreadable("x")])
+    minutes = random.choice([0, 10, 20, 30, 45, 60, 70, 90, 120, 150, 300])
+    time: Cell = _START + dt.timedelta(minutes=minutes) if making.chance(0.96) else None
+    return {
+        "id": random.choice(["x", "y", "z", "w", ""]),
+        "k": random.choice(["p", "q", "r"]),
+        "n": number,
+        "t": time,
+    }
 
 
-def _failing(random: Random) -> str:
-    """A condition that holds for some records."""
-    modulus = random.randint(2, 9)
-    return f"n % {modulus} == {random.randrange(modulus)}"
-
-
-def _program(lines: list[str]) -> str:
-    return "".join(f"          {line}\n" for line in lines)
-
-
-def _transform(making: _Making) -> None:
-    random, name = making.random, making.name("t")
-    lines = random.sample(
-        [
-            f"emit n = if {_failing(random)} then 1 / 0 else n + 1",
-            f"filter not ({_failing(random)})",
-            "distinct by k",
-            "emit id = 'same'",
-            "emit n = n * 2",
-            f"emit k = if {_failing(random)} then 'p' else k",
-        ],
-        random.randint(1, 2),
-    )
-    making.add(
-        f"  - type: transform\n    name: {name}\n    input: {making.stream()}\n"
-        f"    config:\n      cxl: |\n{_program(lines)}",
-        name,
-    )
-
-
-def _route(making: _Making) -> None:
-    random, name = making.random, making.name("r")
-    mode = random.choice(["inclusive", "exclusive"])
-    fails = f"if {_failing(random)} then 1 / 0 > 0 else n > 3"
-    first = random.choice(["n > 2", fails])
-    making.add(
-        f"  - type: route\n    name: {name}\n    input: {making.stream()}\n    config:\n"
-        f"      mode: {mode}\n      conditions: {{ one: '{first}', two: 'n < 6' }}\n"
-        "      default: rest\n",
-        *(f"{name}.{branch}" for branch in ("one", "two", "rest")),
-    )
-
-
-def _merge(making: _Making) -> None:
-    random, name = making.random, making.name("m")
-    if len(making.streams) < 2:
-        return
-    inputs = ", ".join(random.sample(making.streams, 2))
-    making.add(f"  - {{ type: merge, name: {name}, inputs: [{inputs}], config: {{}} }}\n", name)
-
-
-def _aggregate(making: _Making) -> None:
-    random, name = making.random, making.name("g")
-    by = random.choice([["id"], ["k"], ["id", "k"], []])
-    total = random.choice(
-        ["sum(n)", f"sum(if {_failing(random)} then 1 / 0 else n)", "sum(n) + 12 / (sum(n) - 7)"]
-    )
-    lines = [f"emit {other} = min({other})" for other in ("id", "k") if other not in by]
-    making.add(
-        f"  - type: aggregate\n    name: {name}\n    input: {making.stream()}\n    config:\n"
-        f"      group_by: [{', '.join(by)}]\n      cxl: |\n"
-        f"{_program([*lines, f'emit n = {total}'])}",
-        name,
-    )
-
-
-def _combine(making: _Making) -> None:
-    random, name = making.random, making.name("c")
-    driver, build = making.stream(), random.choice(making.streams)
-    if driver == build:
-        return
-    fails = f"if d.{_failing(random)} then 1 / 0 else d.n"
-    value = random.choice(["d.n", "d.n + (b.n ?? 0)", fails])
-    propagate = random.choice(["driver", "all", "{ named: [id] }", "{ named: [k] }"])
-    making.add(
-        f"  - type: combine\n    name: {name}\n    input: {{ d: {driver}, b: {build} }}\n"
-        f"    config:\n      where: 'd.k == b.k'\n"
-        f"      match: {random.choice(['first', 'all'])}\n"
-        f"      on_miss: {random.choice(['skip', 'null_fields'])}\n"
-        f"      propagate_ck: {propagate}\n      cxl: |\n"
-        f"{_program(['emit id = d.id', 'emit k = d.k', f'emit n = {value}'])}",
-        name,
-    )
-
-
-def _output(making: _Making, name: str, stream: str) -> None:
-    policy = making.random.choice(["", "", "any", "all", "primary"])
-    own = f", correlation_fanout_policy: {policy}" if policy else ""
-    config = f"type: csv, path: {name}.csv{own}"
-    making.add(f"  - {{ type: output, name: {name}, input: {stream}, config: {{ {config} }} }}\n")
+def _add_outputs(making: Making) -> None:
+    random = making.random
+    last = making.streams[-5:]
+    ends = {last[-1], *random.sample(last, min(2, len(last)))}
+    for number, stream in enumerate(sorted(ends, key=lambda stream: stream.name)):
+        name = f"out{number}"
+        form = "json" if stream.has_more else random.choice(["csv", "json"])
+        config: Node = {"type": form, "path": f"{name}.{form}"}
+        if form == "json":
+            config["options"] = {"format": "ndjson"}
+        if making.chance(0.4):
+            config["correlation_fanout_policy"] = random.choice(_POLICIES)
+        if making.chance(0.3):
+            config["include_correlation_keys"] = True
+        if making.chance(0.2):
+            key = {"field": random.choice(FIELDS), "order": random.choice(["asc", "desc"])}
+            key["null_order"] = random.choice(["first", "last", "drop"])
+            config["sort_order"] = [key]
+        if making.chance(0.15):
+            config["include_metadata"] = "all"
+        if making.chance(0.15):
+            config |= {"exclude": ["t"], "mapping": {"number": "n"}}
+        node = {"type": "output", "name": name, "input": stream.name, "config": config}
+        making.nodes.append(node)

@@ -7,7 +7,13 @@ from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from pathlib import Path
 
-from clinker.config import load_channel, load_columns, load_schema_file, load_workspace
+from clinker.config import (
+    load_cases,
+    load_channel,
+    load_columns,
+    load_schema_file,
+    load_workspace,
+)
 from clinker.config.layout import Layout
 from clinker.config.tree import MappingNode
 from clinker.cxl.check.lone import check_lone, lone_context
@@ -51,6 +57,8 @@ def look_at(path: Path, content: bytes, kind: FileKind, options: Options) -> Com
             findings = list(load_schema(content, str(path)))
         case FileKind.WORKSPACE:
             findings = list(load_workspace(content, str(path)).diagnostics)
+        case FileKind.TEST:
+            findings = list(load_cases(content, str(path)).diagnostics)
         case FileKind.PROGRAM:
             context = lone_context(modules_of(path, options))
             findings = check_lone(read_source(str(path), content), context)

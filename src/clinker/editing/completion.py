@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 
 from clinker.config.composition import InputPort, Parameter, Resource
 from clinker.config.nodes import NODE_MODELS
-from clinker.config.shorthand import spell_out_composition, spell_out_pipeline
+from clinker.config.shorthand import spell_out_cases, spell_out_composition, spell_out_pipeline
 from clinker.config.toml import last_table
 from clinker.config.tree import Node, ScalarNode, find, plain
 from clinker.cxl.check.resolve import OPEN_ROW, Context, ProgramKind, Row
@@ -26,6 +26,7 @@ from clinker.editing.yaml_places import ANY
 _SPELL_OUT: Mapping[FileKind, Callable[[Node], Node]] = {
     FileKind.PIPELINE: spell_out_pipeline,
     FileKind.COMPOSITION: spell_out_composition,
+    FileKind.TEST: spell_out_cases,
 }
 
 

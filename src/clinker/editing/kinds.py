@@ -6,6 +6,8 @@ import enum
 import re
 from pathlib import Path
 
+from clinker.file_names import TEST_ENDS
+
 YAML_ENDS = (".yaml", ".yml")
 
 
@@ -15,6 +17,7 @@ class FileKind(enum.StrEnum):
     COMPOSITION = "composition"
     SCHEMA = "schema"
     WORKSPACE = "workspace"
+    TEST = "test"
     PROGRAM = "program"
 
 
@@ -45,6 +48,8 @@ def kind_of(path: Path, text: str) -> FileKind | None:
         return FileKind.PROGRAM
     if not name.endswith(YAML_ENDS):
         return None
+    if name.endswith(TEST_ENDS):
+        return FileKind.TEST
     if kind := _ENDS.get(Path(path.stem.lower()).suffix):
         return kind
     keys = [match["key"] for match in _TOP_KEY.finditer(text)]

@@ -11,6 +11,7 @@ from clinker.config import (
     Composition,
     Loaded,
     Pipeline,
+    load_cases,
     load_channel,
     load_composition,
     load_schema_file,
@@ -127,6 +128,7 @@ _TREES: Mapping[FileKind, Callable[[bytes, str], Loaded[Any]]] = {
     FileKind.CHANNEL: load_channel,
     FileKind.SCHEMA: load_schema_file,
     FileKind.WORKSPACE: load_workspace,
+    FileKind.TEST: load_cases,
 }
 
 

@@ -6,7 +6,7 @@ import os
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-ENDS = ("_test.yaml", "_test.yml")
+from clinker.file_names import TEST_ENDS
 
 
 class NotThere(Exception):
@@ -30,4 +30,4 @@ def _below(directory: Path) -> Iterator[Path]:
     for folder, folders, files in os.walk(directory):
         # Virtual environments, repositories and the like hold tests of others.
         folders[:] = sorted(name for name in folders if not name.startswith("."))
-        yield from (Path(folder, name) for name in sorted(files) if name.endswith(ENDS))
+        yield from (Path(folder, name) for name in sorted(files) if name.endswith(TEST_ENDS))

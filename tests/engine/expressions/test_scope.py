@@ -116,3 +116,8 @@ def test_foreign_columns_come_between_what_they_use_and_what_uses_them() -> None
     assert first == Columns({"`$1`": "f(`a`)"})
     assert second == ForeignColumns((work,))
     assert third == Columns({b: f"g({value}, {value})"})
+
+
+def test_no_name_is_given_that_a_column_has() -> None:
+    scope = Scope(["id", "$2", "$order.turn", "$7x"])
+    assert scope.bind("a + b") == "`$3`"

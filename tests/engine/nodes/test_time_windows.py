@@ -118,6 +118,14 @@ def test_sessions_end_with_silence(spark: SparkSession) -> None:
     assert groups(found) == [([1, 2, 3, 4],), ([5, 6],)]
 
 
+def test_records_that_do_not_count_keep_no_session_open(spark: SparkSession) -> None:
+    given = events("u 10:00", "u 10:08", "u 10:16")
+    cxl = "emit all = collect(n) emit x = sum(1 / (n - 2))"
+    found = run(spark, "{ session: { gap: 10m } }", {"s": given}, cxl=cxl)
+    assert groups(found) == [("u", [1], -1), ("u", [3], 1)]
+    assert [r.row for r in found.rejected] == [2]
+
+
 def test_windows_before_1970(spark: SparkSession) -> None:
     given: list[Record] = [
         {"user": "u", "at": EPOCH - dt.timedelta(minutes=1), "n": 1},

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 import stat
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
@@ -16,6 +17,7 @@ from clinker.engine.report.facts import (
     Counts,
     DeadLetterFile,
     OutputReport,
+    Retracted,
     RunReport,
     SourceReport,
     SpilledNode,
@@ -61,7 +63,11 @@ def report(folder: Path) -> RunReport:
         counts=Counts(total=50_000, ok=49_950, written=49_950, dlq=50, filtered=3),
         sources=(
             SourceReport(
-                name="customers", files=(folder / "customers.csv",), records=50_000, rejected=50
+                name="customers",
+                files=(folder / "customers.csv",),
+                records=50_000,
+                rejected=50,
+                rollback_cursor=49_998,
             ),
         ),
         outputs=(
@@ -111,6 +117,7 @@ def test_the_metrics_of_a_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -
         ("records_written", 49_950),
         ("per_source_record_counts", {"customers": 50_000}),
         ("per_source_dlq_counts", {"customers": 50}),
+        ("per_source_rollback_cursors", {"customers": 49_998}),
         ("records_filtered", 3),
         ("records_distinct", None),
         (
@@ -130,6 +137,45 @@ def test_the_metrics_of_a_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -
         ),
         ("spilled", [{"node": "by_region", "bytes": 1_048_576, "estimate_bytes": None}]),
     ]
+
+
+def retract(folder: Path, rounds: int) -> object:
+    facts = Retracted(
+        rounds=rounds,
+        computed_again=7,
+        key_columns=1,
+        output_rows=2,
+        failed_groups=3,
+        records_taken_back=4,
+    )
+    found = metrics(plan(folder), replace(report(folder), retracted=facts), threads=1)
+    return found["correlation"]
+
+
+@pytest.mark.parametrize(("rounds", "changed"), [(1, 0), (2, None)])
+def test_what_it_took_to_settle_groups(tmp_path: Path, rounds: int, changed: int | None) -> None:
+    assert retract(tmp_path, rounds) == {
+        "retract": {
+            "rounds": rounds,
+            "groups_recomputed": changed,
+            "partitions_recomputed": changed,
+            "subdag_replay_rows": 7,
+            "output_rows_retracted_total": 2,
+            "degrade_fallback_count": 0,
+            "synthetic_ck_columns_emitted_total": 1,
+            "synthetic_ck_fanout_lookups_total": 3,
+            "synthetic_ck_fanout_rows_expanded_total": 4,
+        }
+    }
+
+
+def test_the_documentation_knows_every_counter_of_retraction(tmp_path: Path) -> None:
+    page = (ROOT / "docs" / "running" / "metrics.md").read_text("utf-8")
+    counters = retract(tmp_path, 1)
+    assert isinstance(counters, dict)
+    assert re.findall(r"^\| `correlation\.retract\.(\w+)` \|", page, re.MULTILINE) == list(
+        counters["retract"]
+    )
 
 
 def test_the_documentation_knows_every_field(tmp_path: Path) -> None:

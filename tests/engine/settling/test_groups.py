@@ -400,3 +400,111 @@ def test_a_window_behind_a_relaxed_aggregate_sees_only_what_is_left(workplace: W
     )
     assert ran.code == 2, ran.message
     assert workplace.read("o.csv") == "dept,total,so_far\nx,3,3\ny,4,7\n"
+
+
+TIMED = """
+- type: source
+  name: clicks
+  config:
+    type: csv
+    path: clicks.csv
+    correlation_key: id
+    watermark: { column: at }
+    schema: { id: string, user: string, at: date_time }
+"""
+PER_HOUR = """
+- type: aggregate
+  name: hours
+  input: clicks
+  config:
+    group_by: [user]
+    time_window: { tumbling: { size: 1h } }
+    cxl: emit n = count(*)
+"""
+
+
+def test_a_record_that_comes_too_late_takes_its_group_along(workplace: Workplace) -> None:
+    workplace.write(
+        clicks_csv="id,user,at\n"
+        "A,u,2026-05-14T10:10:00\nB,u,2026-05-14T12:00:00\nA,u,2026-05-14T10:20:00\n"
+    )
+    ran = workplace.run(
+        pipeline(TIMED, PER_HOUR, output("o", "hours"), output("raw", "clicks")),
+    )
+    assert ran.code == 2, ran.message
+    assert workplace.read("o.csv") == "user,n\nu,1\n"
+    assert workplace.read("raw.csv") == "id,user,at\nB,u,2026-05-14T12:00:00\n"
+    assert entries(workplace) == [
+        ("clicks", "3", "time_window:hours", "late_record"),
+        ("clicks", "1", "hours", "correlated"),
+    ]
+
+
+def test_groups_that_fall_keep_no_session_open(workplace: Workplace) -> None:
+    lines = ["A,u,2026-05-14T10:00:00", "B,u,2026-05-14T10:08:00", "A,u,2026-05-14T10:16:00"]
+    workplace.write(clicks_csv="\n".join(["id,user,at", *lines, ""]))
+    sessions = PER_HOUR.replace("tumbling: { size: 1h }", "session: { gap: 10m }")
+    other = transform("t", "clicks", "emit n = if id == 'B' then 1 / 0 else 1")
+    ran = workplace.run(
+        pipeline(TIMED, sessions, other, output("o", "hours"), output("p", "t")),
+    )
+    assert ran.code == 2, ran.message
+    assert workplace.read("o.csv") == "user,n\nu,1\nu,1\n"
+    assert entries(workplace) == [("clicks", "2", "t", "type_coercion_failure")]
+
+
+def test_a_record_that_fails_twice_shows_what_comes_first(workplace: Workplace) -> None:
+    workplace.write(
+        clicks_csv="id,user,at\nA,u,2026-05-14T12:00:00\nB,v,2026-05-14T10:10:00\n",
+    )
+    last = transform("t", "clicks", "emit n = if user == 'v' then 1 / 0 else 1")
+    ran = workplace.run(
+        pipeline(TIMED, PER_HOUR, last, output("o", "hours"), output("p", "t")),
+    )
+    assert ran.code == 2, ran.message
+    assert entries(workplace) == [("clicks", "2", "time_window:hours", "late_record")]
+
+
+def before_the_run(cxl: str) -> tuple[str, ...]:
+    return (
+        source("known", "id n", "id", n="int"),
+        aggregate("most", "known", "", cxl),
+        """
+        - type: state
+          name: remember
+          input: most
+          config: { scope: pipeline, phase: init, set: [ { var: most, cxl: most } ] }
+        """,
+        source("lines", "n", n="int"),
+        transform("t", "lines", "emit n = n + $pipeline.most"),
+        output("o", "t"),
+    )
+
+
+def test_groups_that_are_too_large_before_the_run(workplace: Workplace) -> None:
+    workplace.write(known_csv="id,n\nA,7\nA,8\nB,5\n", lines_csv="n\n1\n")
+    nodes = before_the_run("emit most = max(n)")
+    text = pipeline(*nodes, handling="max_group_buffer: 1")
+    ran = workplace.run(text.replace("name: p }", VARIABLE))
+    assert ran.code == 2, ran.message
+    assert workplace.read("o.csv") == "n\n6\n"
+    assert entries(workplace) == [
+        ("known", "1", "known", "group_size_exceeded"),
+        ("known", "2", "known", "correlated"),
+    ]
+
+
+def test_a_failing_group_before_the_run_takes_its_records_back(workplace: Workplace) -> None:
+    workplace.write(known_csv="id,n\nA,7\nB,5\n", lines_csv="n\n1\n")
+    nodes = before_the_run("emit most = 12 / (sum(n) - 12)")
+    ran = workplace.run(pipeline(*nodes).replace("name: p }", VARIABLE))
+    assert ran.code == 2, ran.message
+    assert workplace.read("o.csv") == 'n\n""\n'
+    assert entries(workplace) == [
+        ("<merged>", "1", "most", "type_coercion_failure"),
+        ("known", "1", "most", "correlated"),
+        ("known", "2", "most", "correlated"),
+    ]
+
+
+VARIABLE = "name: p, vars: { pipeline: { most: { type: int } } } }"

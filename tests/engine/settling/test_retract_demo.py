@@ -28,7 +28,11 @@ def test_failures_before_and_behind_the_sums(session: Session, tmp_path: Path) -
     assert facts["correlation"] == {
         "retract": {
             "rounds": 5,
+            "groups_recomputed": None,
+            "partitions_recomputed": None,
+            "subdag_replay_rows": 25,
             "output_rows_retracted_total": 1,
+            "synthetic_ck_columns_emitted_total": 1,
             "synthetic_ck_fanout_lookups_total": 1,
             "synthetic_ck_fanout_rows_expanded_total": 2,
             "degrade_fallback_count": 0,

@@ -6,7 +6,7 @@ where there are no columns, it is the variable of a lambda around its uses.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence, Set
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, TypeAlias
@@ -17,6 +17,7 @@ from clinker.engine.expressions.sql_text import (
     is_trivial,
     name_number,
     names_in,
+    numbers_taken,
     replace_names,
     scope_name,
 )
@@ -104,11 +105,14 @@ def _let(definitions: dict[str, str], text: str) -> str:
 
 
 class Scope:
-    """The names in force while expressions over one record are compiled."""
+    """The names in force while expressions over one record are compiled.
 
-    def __init__(self) -> None:
+    It gives none that one of these columns has.
+    """
+
+    def __init__(self, columns: Iterable[str] = ()) -> None:
         self._frames = [_Frame()]
-        self._count = 0
+        self._count = max(numbers_taken(columns), default=0)
         self._foreign: dict[str, Foreign] = {}
 
     def new_name(self) -> str:

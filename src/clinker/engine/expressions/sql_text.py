@@ -15,7 +15,7 @@ be recognised without knowing SQL, because nothing else is written like it:
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 
 _NAME = re.compile(r"(?<!`)`\$\d+`(?!`)")
 _COLUMN = re.compile(r"`(?:[^`]|``)+`")
@@ -43,6 +43,13 @@ def scope_name(number: int) -> str:
 def name_number(name: str) -> int:
     """The number in a name that a scope gave."""
     return int(name[2:-1])
+
+
+def numbers_taken(columns: Iterable[str]) -> Iterator[int]:
+    """The numbers of those columns whose names scopes gave."""
+    for column in columns:
+        if _NAME.fullmatch(f"`{column}`"):
+            yield int(column[1:])
 
 
 def names_in(text: str) -> list[str]:

@@ -91,13 +91,14 @@ class Building:
         settling = self.plan.settling
         return self.sites.add(
             Site(
-                label or unit.name,
+                unit.name,
                 self._branch(unit),
                 explain,
                 is_fatal,
                 category,
                 (settling.behind if is_behind else settling.before)[unit.name],
                 is_collateral,
+                label,
             )
         )
 

@@ -264,7 +264,8 @@ class Flow:
 
     def standing_on(self, frame: Frame) -> Flow:
         """The flow on a frame that has all its columns."""
-        return replace(self, frame=frame, scope=Scope(), values={}, events=(), filters=0)
+        scope = Scope(frame.names)
+        return replace(self, frame=frame, scope=scope, values={}, events=(), filters=0)
 
     def built(self) -> Flow:
         """The same flow, of which nothing is left to compute."""

@@ -19,6 +19,7 @@ from clinker.engine.nodes.state import state
 from clinker.engine.nodes.transform import transform
 from clinker.engine.reading.inputs import SourceInput
 from clinker.engine.rejects.mark import with_rejected
+from clinker.engine.settling.keys import membership_sql
 from clinker.plan.graph.graph import Edge, Unit
 from clinker.plan.nodes import (
     Planned,
@@ -64,6 +65,10 @@ class Flows:
         output = written(self._building, planned, self.read(unit, unit.inputs[0]))
         self._attribute(output.frame, unit.name)
         return output
+
+    def membership(self, flow: Flow) -> str | None:
+        """What is told of the groups that the rejected records of a flow belong to."""
+        return membership_sql(self._building, flow)
 
     def of(self, name: str) -> Flow:
         """What leaves a node, rejected records included."""

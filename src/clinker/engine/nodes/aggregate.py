@@ -50,6 +50,7 @@ from clinker.engine.nodes.time_windows import (
     WATERMARK,
     WINDOW,
     in_windows,
+    with_arrivals,
     with_watermark,
 )
 from clinker.engine.rejects.aggregate_reasons import (
@@ -106,7 +107,8 @@ class _Aggregation:
         self.unit = planned.unit
         self.has_windows = config.time_window is not None
         flow = with_watermark(building, self.unit, flow) if self.has_windows else flow
-        self.flow = at_aggregate(building, planned, flow)
+        flow = at_aggregate(building, planned, flow)
+        self.flow = with_arrivals(flow) if self.has_windows else flow
         self.keys = [self._key(n, name) for n, name in enumerate(config.group_by)]
         statements = planned.program.statements
         self.emits = [s for s in statements if isinstance(s, typed.Emit)]
@@ -131,6 +133,8 @@ class _Aggregation:
         if self.has_windows:
             identities = [key.identity for key in self.keys]
             records = in_windows(self.building, self.planned, records, identities)
+            # Those who come too late fall with their groups like all others.
+            records = with_membership(self.building, records).on_whole_frame()
         groups = self._groups(records)
         return self._numbered(groups) if self._is_numbered else groups
 
@@ -205,7 +209,7 @@ class _Aggregation:
         compiler = Compiler(inputs, overrides=self.building.overrides)
         order = selection(records.kept_order)
         is_wide = Demand.WIDE_SUMS in self.building.demands
-        partials = Partials(Scope(), compiler.scope, order, is_wide=is_wide)
+        partials = Partials(Scope(records.frame.names), compiler.scope, order, is_wide=is_wide)
         first = partials.name(f"min({_one(order)})")
         shown.update({key.name: _shown(partials, key, first) for key in self.keys})
         results = self._results(partials)
@@ -257,7 +261,7 @@ class _Aggregation:
 
     def _numbered(self, flow: Flow) -> Flow:
         """The groups with their numbers, from 0 on in the order of the groups."""
-        flow = flow.on_whole_frame()
+        flow = flow.built()
         order = ", ".join(selection(flow.order))
         kept = f"CASE WHEN {flow.is_kept} THEN 1 END"
         number = f"count({kept}) OVER (ORDER BY {order} ROWS UNBOUNDED PRECEDING) - 1"

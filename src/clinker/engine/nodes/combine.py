@@ -177,13 +177,12 @@ def _collected(
     propagated: Mapping[str, str],
 ) -> Flow:
     """Driver records, each with an array of the records it found in every build input."""
-    flow = joined.flow
-    scope = Scope()
+    flow = joined.flow.on_whole_frame()
+    scope = Scope(flow.frame.names)
     maps = {
         build: _map_sql(scope, build, list(inputs[build].columns.items()))
         for build in joined.builds
     }
-    flow = flow.on_whole_frame()
     frame = with_layers(flow.frame, scope.layers(*maps.values()))
     driver = [*flow.columns, *flow.hidden]
     matched = [*selection(joined.order), *(f"{text} AS {quoted(b)}" for b, text in maps.items())]

@@ -67,10 +67,10 @@ def _behind_each_other(flow: Flow, number: int, width: int) -> Flow:
 
 def _by_turns(flow: Flow, number: int) -> Flow:
     flow = flow.built()
-    ranks = {_TURN: _rank(flow), **_aside(flow)}
-    ranked = replace(
-        flow, frame=flow.frame.extend((each.name, text) for each, text in ranks.items())
-    )
+    ranks = {each.name: text for each, text in {_TURN: _rank(flow), **_aside(flow)}.items()}
+    # Of an input that is such a merge itself, the old turns go.
+    others = [(name, quoted(name)) for name in flow.frame.names if name not in ranks]
+    ranked = replace(flow, frame=flow.frame.select([*others, *ranks.items()]))
     order = {_TURN: quoted(_TURN.name), _INPUT: f"{number}L"}
     return _reordered(ranked, order | {each: quoted(each.name) for each in _aside(flow)})
 

@@ -30,9 +30,9 @@ from clinker.plan.nodes import PlannedAggregate
 WINDOW = "$window"
 """Where the window of a record starts; null for rejected records."""
 TIME, WATERMARK, ARRIVED = "$time", "$watermark", "$arrived"
-"""The event time of a record, the watermark it meets, and whether it was not rejected before."""
+"""The event time of a record, the watermark it meets, and whether it is there to be counted."""
 _STARTS, _OPEN, _NUMBER = "$starts", "$open", "$number"
-_BEGINS, _SESSION, _END = "$begins", "$session", "$end"
+_COUNTS, _BEGINS, _SESSION, _END = "$counts", "$begins", "$session", "$end"
 
 _LONGEST = 4 * 10**18
 """Longer durations reach from any time beyond all times, as this one does."""
@@ -54,18 +54,22 @@ def with_watermark(building: Building, unit: Unit, flow: Flow) -> Flow:
     )
     order = ", ".join(selection(flow.order))
     before = f"OVER (ORDER BY {order} ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING)"
+    is_kept = flow.is_kept
     reached: list[str] = []
     for name, number in numbers.items():
-        own = f"CASE WHEN {quoted(SOURCE)} = {number} AND {quoted(ARRIVED)} THEN {quoted(TIME)} END"
+        own = f"CASE WHEN {quoted(SOURCE)} = {number} AND {is_kept} THEN {quoted(TIME)} END"
         delay = _microseconds(_watermark(building, name).delay)
         reached.append(f"(max({own}) {before} - {delay})")
     least = reached[0] if len(reached) == 1 else f"least({', '.join(reached)})"
     all_known = " AND ".join(f"{each} IS NOT NULL" for each in reached)
-    frame = flow.frame.extend(
-        [(TIME, f"CASE {quoted(SOURCE)} {times} END"), (ARRIVED, flow.is_kept)]
-    )
+    frame = flow.frame.extend([(TIME, f"CASE {quoted(SOURCE)} {times} END")])
     frame = frame.extend([(WATERMARK, f"CASE WHEN {all_known} THEN {least} END")])
     return replace(flow, frame=frame)
+
+
+def with_arrivals(flow: Flow) -> Flow:
+    """Such a flow, in which those are known that have neither failed nor fallen before."""
+    return flow.on_whole_frame({ARRIVED: flow.is_kept})
 
 
 def _event_time(building: Building, flow: Flow, source: str) -> str:
@@ -145,8 +149,12 @@ class _Windows:
         return replace(flow, frame=frame)
 
     def sessions(self, gap: str, keys: Sequence[str]) -> Flow:
-        """A session goes on until the next record of its group is more than a gap away."""
-        apart = selection((*keys, ARRIVED))
+        """A session goes on until the next record of its group is more than a gap away.
+
+        Records that do not count keep no session open.
+        """
+        self._add(_COUNTS, self.flow.is_kept)
+        apart = selection((*keys, ARRIVED, _COUNTS))
         time, begins, session = quoted(TIME), quoted(_BEGINS), quoted(_SESSION)
         order = ", ".join((time, *selection(self.flow.order)))
         in_turn = f"PARTITION BY {', '.join(apart)} ORDER BY {order}"

@@ -9,6 +9,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+import numpy as np
 import pyarrow as pa
 
 from clinker.config.nodes import SourceNode
@@ -23,7 +24,7 @@ from clinker.engine.rejects.sites import Demand, Site, Sites
 from clinker.engine.report.facts import Exit, Identity, RunError
 from clinker.engine.run.observer import Observer
 from clinker.formats import FORMATS, format_named
-from clinker.formats.common.read_spec import REJECT, WIDENED
+from clinker.formats.common.read_spec import POSITION, REJECT, WIDENED
 from clinker.formats.files.spool import Spool
 from clinker.formats.files.unpacking import find_codec, unpack
 from clinker.formats.reading import (
@@ -51,6 +52,7 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
     from clinker.engine.reading.staging import StagedSources
+    from clinker.engine.rejects.origins import Numbers
     from clinker.engine.session.session import Session
 
 SMALL_INPUT = 32 * 2**20
@@ -128,10 +130,24 @@ class SourceInput:
     @cached_property
     def records(self) -> int:
         """How many records it has, rejected ones included."""
-        if self.is_small:
-            return len(self.table)
+        return len(self.table) if self.is_small else sum(self._counts)
+
+    @cached_property
+    def _counts(self) -> list[int]:
+        """How many records each split has."""
         inventory = self.inventory
-        return sum(count_records(self.spec, inventory, split) for split in inventory.splits)
+        return [count_records(self.spec, inventory, split) for split in inventory.splits]
+
+    def numbered(self, positions: Numbers) -> Numbers:
+        """The numbers of the records at some positions, from 1 on and over all files."""
+        if self.is_small:
+            return np.searchsorted(np.asarray(self.table[POSITION]), positions) + 1
+        splits = self.inventory.splits
+        starts = np.array([split.file.position(split.first_row) for split in splits])
+        before = np.cumsum([0, *self._counts[:-1]])
+        at = np.searchsorted(starts, positions, side="right") - 1
+        numbers: Numbers = before[at] + positions - starts[at] + 1
+        return numbers
 
     def check_unchanged(self) -> None:
         """FormatError if one of the files is no longer what it was."""

@@ -194,7 +194,7 @@ class _Causes:
         """What dead-letter entries show of each."""
         found = self.found
         return {
-            "node": [site.node for site, _ in found],
+            "node": [site.stage for site, _ in found],
             "route": [site.branch for site, _ in found],
             "trigger": [reason.rule for _, reason in found],
             "category": [reason.category for _, reason in found],

@@ -92,6 +92,13 @@ class Site:
     """Where it stands among all that is settled one after the other."""
     is_collateral: bool = False
     """Whether it rejects records only since others failed."""
+    label: str | None = None
+    """What dead letters name instead of the node."""
+
+    @property
+    def stage(self) -> str:
+        """What dead letters name."""
+        return self.label or self.node
 
 
 class Sites:

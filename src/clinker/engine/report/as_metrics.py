@@ -63,6 +63,11 @@ def metrics(
         "records_written": counts.written,
         "per_source_record_counts": {source.name: source.records for source in report.sources},
         "per_source_dlq_counts": {source.name: source.rejected for source in report.sources},
+        "per_source_rollback_cursors": {
+            source.name: source.rollback_cursor
+            for source in report.sources
+            if source.rollback_cursor is not None
+        },
         "records_filtered": counts.filtered,
         "records_distinct": counts.distinct,
         "nodes": [node_counts(node) for node in report.nodes],
@@ -72,12 +77,20 @@ def metrics(
 
 
 def _correlation(retracted: Retracted | None) -> dict[str, object]:
-    """What it took to settle groups; nothing is ever given up halfway, so nothing degrades."""
+    """What it took to settle groups; nothing is ever given up halfway, so nothing degrades.
+
+    Nobody counts how many of the groups and partitions of a later round are other than before.
+    """
     if retracted is None:
         return {}
+    changed = 0 if retracted.rounds == 1 else None
     counters = {
         "rounds": retracted.rounds,
+        "groups_recomputed": changed,
+        "partitions_recomputed": changed,
+        "subdag_replay_rows": retracted.computed_again,
         "output_rows_retracted_total": retracted.output_rows,
+        "synthetic_ck_columns_emitted_total": retracted.key_columns,
         "synthetic_ck_fanout_lookups_total": retracted.failed_groups,
         "synthetic_ck_fanout_rows_expanded_total": retracted.records_taken_back,
         "degrade_fallback_count": 0,

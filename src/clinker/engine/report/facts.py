@@ -77,6 +77,8 @@ class SourceReport:
     files: tuple[Path, ...]
     records: int
     rejected: int
+    rollback_cursor: int | None = None
+    """The last record that was not rejected, counted over all its files; None if there is none."""
 
 
 Content: TypeAlias = bytes
@@ -117,6 +119,10 @@ class Retracted:
 
     rounds: int
     """How often all was computed."""
+    computed_again: int
+    """Rows of outputs that all rounds but the first have computed."""
+    key_columns: int
+    """Relaxed aggregates whose groups are numbered, or were known by what they are made of."""
     output_rows: int
     """Rows that outputs held back, since others of their groups had failed."""
     failed_groups: int

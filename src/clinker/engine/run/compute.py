@@ -116,6 +116,7 @@ def compute(prepared: Prepared, session: Session, demands: Set[Demand], rounds: 
             collected.append((output, found))
             rejects += found.rejects
             prepared.observer.advanced(found.records)
+            rounds.computed_again += found.records if rounds.rounds else 0
         check_sizes(prepared, session, building, rounds)
         settled = settle_rejects(prepared, session, building, rounds, rejects)
         _check_written(collected)

@@ -51,7 +51,7 @@ class Finals:
             for variable, slots in self._of(planned).items():
                 self._before.setdefault(variable, {}).update(slots)
             if flows.is_end(planned.name):
-                rejects += _rejects(session, flows.of(planned.name))
+                rejects += _rejects(session, flows, planned.name)
         return rejects
 
     def of(
@@ -102,14 +102,13 @@ def _last_values(session: Session, planned: PlannedState, flow: Flow) -> dict[Va
     }
 
 
-def _rejects(session: Session, flow: Flow) -> list[pa.Table]:
-    """What is told of the rejected records of a flow that nobody writes.
-
-    They are on no way to an output, so no others fall with them.
-    """
+def _rejects(session: Session, flows: Flows, name: str) -> list[pa.Table]:
+    """What is told of the records that were rejected on their way to a node that nobody reads."""
+    flow = flows.of(name)
     if not flow.has_rejects:
         return []
     built = flow.built()
-    frame = built.frame.where(IS_REJECTED).select([(_REJECT, reject_text_sql(built, None))])
+    text = reject_text_sql(built, flows.membership(built))
+    frame = built.frame.where(IS_REJECTED).select([(_REJECT, text)])
     texts = session.table(frame).column(_REJECT).to_pylist()
     return [rejects_of(texts)] if texts else []

@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from datetime import UTC, datetime
 
-from clinker.engine.reading.inputs import SourceInput
-from clinker.engine.rejects.entries import Rejected
+from clinker.engine.rejects.cursors import rollback_cursors
 from clinker.engine.rejects.file import log_unfiled, prepare_files
 from clinker.engine.report.facts import (
     Counts,
@@ -44,6 +43,7 @@ def publish(prepared: Prepared, session: Session, computed: Computed) -> RunRepo
     prepared.watch.check()
     observer.publishing()
     published = publication.commit()
+    cursors = rollback_cursors(rejected)
     exit_code = Exit.DEAD_LETTERS if rejected.entries else Exit.OK
     if not preview:
         observer.published(exit_code)
@@ -55,7 +55,16 @@ def publish(prepared: Prepared, session: Session, computed: Computed) -> RunRepo
         finished=datetime.now(UTC),
         exit_code=exit_code,
         counts=_counts(prepared, computed),
-        sources=tuple(_source_report(source, rejected) for source in prepared.inputs),
+        sources=tuple(
+            SourceReport(
+                name=source.name,
+                files=source.paths,
+                records=source.records,
+                rejected=rejected.by_source.get(source.name, 0),
+                rollback_cursor=cursors.get(source.name),
+            )
+            for source in prepared.inputs
+        ),
         outputs=tuple(_output_report(output, published) for output in computed.outputs),
         dead_letter_files=tuple(
             DeadLetterFile(path=file.path, entries=file.records) for file in published[outputs_end:]
@@ -93,15 +102,6 @@ def _counts(prepared: Prepared, computed: Computed) -> Counts:
         dlq=len(rejected.entries),
         filtered=filtered,
         distinct=distinct,
-    )
-
-
-def _source_report(source: SourceInput, rejected: Rejected) -> SourceReport:
-    return SourceReport(
-        name=source.name,
-        files=source.paths,
-        records=source.records,
-        rejected=rejected.by_source.get(source.name, 0),
     )
 
 

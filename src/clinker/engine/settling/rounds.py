@@ -70,6 +70,8 @@ class Rounds:
         self.fallen = Fallen()
         self.rounds = 0
         """How often all was computed and something failed."""
+        self.computed_again = 0
+        """Rows that outputs computed when something had fallen already."""
         self._rejects: list[pa.Table] = []
         """What was rejected in each round."""
         self._held_back = 0
@@ -83,6 +85,8 @@ class Rounds:
             return None
         return Retracted(
             rounds=max(1, self.rounds),
+            computed_again=self.computed_again,
+            key_columns=len(self._keyed),
             output_rows=self._held_back,
             failed_groups=len(self._retracting),
             records_taken_back=len(self._retracted),
@@ -97,6 +101,14 @@ class Rounds:
         is_first = not self.rounds and not self.fallen.oversized
         ends_run = self._plan.pipeline.error_handling.strategy == "fail_fast"
         return self._fields.keys() if is_first and not ends_run else frozenset()
+
+    @property
+    def _keyed(self) -> set[str]:
+        """The relaxed aggregates whose groups are numbered, or known by what they are made of."""
+        if self._retracting:
+            return set(self._plan.correlation.relaxed)
+        shown = {c.field for columns in self._plan.projections.values() for c in columns}
+        return {n for n in self._plan.correlation.relaxed if f"$ck.aggregate.{n}" in shown}
 
     def expect(self, oversized: Sequence[Oversized]) -> None:
         """Go on without groups that are too large."""
@@ -274,6 +286,7 @@ class Rounds:
                 trigger.site.branch,
                 lambda _: collateral_reason(sites.reason(*trigger.cause)),
                 is_collateral=True,
+                label=trigger.site.label,
             )
         )
 
