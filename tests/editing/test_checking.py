@@ -50,6 +50,11 @@ def said(path: Path) -> list[str]:
     ]
 
 
+def test_a_test_file_is_checked_for_its_keys(tmp_path: Path) -> None:
+    write(tmp_path, {"p_test.yaml": "pipeline: p.yaml\ncases:\n  - { name: a, expct: {} }\n"})
+    assert f"E005 {tmp_path / 'p_test.yaml'}:3" in said(tmp_path / "p_test.yaml")
+
+
 @pytest.mark.parametrize("directory", ["", "channels", "a/b"])
 def test_a_channel_is_checked_on_its_pipeline(tmp_path: Path, directory: str) -> None:
     write(tmp_path, {"clinker.toml": "", "p.yaml": PIPELINE, "c.comp.yaml": COMPOSITION})

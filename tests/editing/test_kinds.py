@@ -19,6 +19,7 @@ from clinker.editing.kinds import FileKind, kind_of
         ("acme.yaml", "channel: { name: a, target: b }\n", FileKind.CHANNEL),
         ("lines.schema.yaml", "fields: []\n", FileKind.SCHEMA),
         ("clinker.toml", "", FileKind.WORKSPACE),
+        ("orders_test.yaml", "cases: []\n", FileKind.TEST),
         ("tax.cxl", "", FileKind.PROGRAM),
         ("pyproject.toml", "", None),
         ("compose.yaml", "services:\n  db: {}\n", None),
