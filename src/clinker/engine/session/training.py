@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -19,7 +19,7 @@ from clinker.engine.session.jvm import Jvm, spark_home
 from clinker.engine.session.settings import SessionError, SessionSettings
 
 if TYPE_CHECKING:
-    from pyspark.sql import SparkSession
+    from clinker.engine.session.session import Session
 
 _ROUNDS = 3
 _ASSEMBLY_SECONDS = 600
@@ -67,12 +67,13 @@ def _train(file: Path) -> None:
     jvm = Jvm(SessionSettings(memory_limit=2**30), train=file)
     with attach(jvm) as session:
         for _ in range(_ROUNDS):
-            _practise(session.spark)
+            practise(session)
         jvm.finish(_ASSEMBLY_SECONDS)
 
 
-def _practise(spark: SparkSession) -> None:
-    orders = spark.createDataFrame(_orders())
+def practise(session: Session) -> None:
+    """Some of what pipelines ask for."""
+    orders = session.spark.createDataFrame(_orders())
     derived = orders.selectExpr(*_EXPRESSIONS).filter("quantity > 1 AND NOT isnull(name)")
     derived.toArrow()
     derived.repartition(2).orderBy("$pos").toArrow()
@@ -87,7 +88,7 @@ def _practise(spark: SparkSession) -> None:
     ).toArrow()
     derived.selectExpr("`$pos`", "explode_outer(tag_list) AS tag").toArrow()
     plain = derived.select("$pos", "name", "doubled")
-    plain.union(plain).mapInArrow(_unchanged, plain.schema).toArrow()
+    session.engine.map_in_arrow(plain.union(plain), _unchanged, plain.schema).toArrow()
 
 
 def _orders() -> pa.Table:
@@ -108,5 +109,5 @@ def _orders() -> pa.Table:
     )
 
 
-def _unchanged(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-    return batches
+def _unchanged(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+    yield from batches
