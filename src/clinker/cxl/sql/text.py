@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from clinker.cxl.values import float_text
+from clinker.cxl.values import MIN_INT, float_text
 
 # The smallest Floats, of which Java shows two digits even where one is enough.
 _TINY = 5e-324
@@ -10,6 +10,11 @@ _TINY_MULTIPLES = range(1, 21)
 _TINY_ZEROS = 321
 
 _ESCAPES = (("\\", "\\\\"), ("'", "\\'"), ("$", "\\u0024"), ("`", "\\u0060"))
+
+
+def int_literal(value: int) -> str:
+    """An Int as SQL. The smallest is no negated literal everywhere: it has no positive one."""
+    return f"{value}L" if value > MIN_INT else f"CAST('{value}' AS BIGINT)"
 
 
 def text_literal(text: str) -> str:

@@ -6,8 +6,10 @@ from collections.abc import Sequence
 
 from clinker.cxl.check.operators import comparable
 from clinker.cxl.sql.operand import NotNative, Operand, Sql
+from clinker.cxl.sql.text import int_literal
 from clinker.cxl.syntax.ast import EQUALITY_OPS, ORDERING_OPS, BinaryOp
 from clinker.cxl.types import BOOL, FLOAT, INT, STRING, Kind, Type
+from clinker.cxl.values import MIN_INT
 from clinker.engine.expressions.conditions import both, either, present
 from clinker.engine.expressions.dispatch import kind_of, write_by_kind
 from clinker.engine.expressions.scope import Scope
@@ -30,7 +32,7 @@ _CHECKED = {
     BinaryOp.SUBTRACT: "try_subtract",
     BinaryOp.MULTIPLY: "try_multiply",
 }
-_SMALLEST = "-9223372036854775808L"
+_SMALLEST = int_literal(MIN_INT)
 _ZERO = Operand("0L", INT, is_literal=True, value=0)
 
 

@@ -93,6 +93,7 @@ def compute(prepared: Prepared, session: Session, demands: Set[Demand], rounds: 
         prepared.observer,
         demands,
         overrides=session.engine.overrides,
+        keeps_order=session.engine.keeps_order,
         fallen=rounds.fallen,
     )
     if Demand.WHOLE_RECORDS in demands:

@@ -7,17 +7,20 @@ that does some of it in another way.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING, TypeAlias, TypeVar
 
-from clinker.engine.flow.frame import quoted
+from clinker.engine.flow.frame import item_sql, quoted
 
 if TYPE_CHECKING:
     import pyarrow as pa
     from pyspark.sql import DataFrame, SparkSession
 
     from clinker.cxl.sql.operand import SqlForm
+    from clinker.engine.flow.frame import Frame
 
 T = TypeVar("T")
+PartFunction: TypeAlias = "Callable[[int, Iterable[pa.RecordBatch]], Iterator[pa.RecordBatch]]"
+"""What is done with the rows of a part, whose number it is told."""
 
 
 class Engine:
@@ -25,10 +28,20 @@ class Engine:
 
     overrides: Mapping[str, SqlForm] = {}
     """SQL of built-in methods that differs from what they are declared with, by their names."""
+    keeps_order: bool = True
+    """Whether rows go on standing as they were read or sorted, until something shuffles them."""
+
+    def leaving(self, frame: Frame) -> Frame:
+        """A frame whose rows are about to leave the engine. Columns may be added behind its own."""
+        return frame
 
     def number(self, frame: DataFrame, name: str) -> DataFrame:
         """The frame with numbers that grow from row to row, computed just here."""
         return frame.selectExpr("*", f"monotonically_increasing_id() AS {quoted(name)}")
+
+    def extend(self, frame: DataFrame, columns: Sequence[tuple[str, str]]) -> DataFrame:
+        """The frame with more columns, each of which may use those before it."""
+        return frame.selectExpr("*", *(item_sql(name, text) for name, text in columns))
 
     def keep(self, frame: DataFrame) -> DataFrame:
         """The frame, computed only once as long as it is not released."""
@@ -73,11 +86,18 @@ class Engine:
         numbers = spark.range(0, len(tasks), 1, max(1, len(tasks)))
         return numbers.mapInArrow(read_all, spark_schema(schema))
 
-    @staticmethod
-    def part_number() -> int:
-        """Which part of a frame a function of batches is at work on; asked by a worker."""
-        from pyspark import TaskContext
+    def run_in_parts(
+        self, frame: DataFrame, function: PartFunction, schema: pa.Schema
+    ) -> pa.Table:
+        """What a function gives for every part of a frame; parts stand in their order."""
+        from clinker.engine.session.frames import run_in_arrow
+        from clinker.engine.session.types import spark_schema
 
-        context = TaskContext.get()
-        assert context is not None
-        return context.partitionId()
+        def run(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+            from pyspark import TaskContext
+
+            context = TaskContext.get()
+            assert context is not None
+            return function(context.partitionId(), batches)
+
+        return run_in_arrow(frame, run, spark_schema(schema)).toArrow()

@@ -67,8 +67,7 @@ class Frames:
             case steps.Select():
                 return below.selectExpr(*(item_sql(name, text) for name, text in step.columns))
             case steps.Extend():
-                items = (item_sql(name, text) for name, text in step.columns)
-                return below.selectExpr("*", *items)
+                return engine.extend(below, step.columns)
             case steps.Where():
                 return below.where(step.test)
             case steps.Number():

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 def start_jvm(settings: SessionSettings) -> Jvm | None:
     """Start what `open_session` will need, and do not wait for it."""
-    return None if settings.remote else Jvm(settings)
+    return None if settings.remote or settings.engine == "sail" else Jvm(settings)
 
 
 def open_session(settings: SessionSettings, jvm: Jvm | None = None) -> Session:
@@ -26,6 +26,10 @@ def open_session(settings: SessionSettings, jvm: Jvm | None = None) -> Session:
     if jvm is not None and jvm.settings != settings:
         jvm.kill()
         jvm = None
+    if settings.engine == "sail":
+        from clinker.engine.session.sail import start_sail
+
+        return start_sail(settings).answer_signals()
     if settings.remote:
         from clinker.engine.session.remote import connect
 

@@ -10,14 +10,14 @@ from types import FrameType, TracebackType
 from typing import TYPE_CHECKING, Any
 
 from clinker.engine.session.batches import BatchLimit
-from clinker.engine.session.engine import Engine
+from clinker.engine.session.engine import Engine, PartFunction
 from clinker.frozen import frozen
 
 if TYPE_CHECKING:
     import pyarrow as pa
     from pyspark.sql import DataFrame, Row, SparkSession
 
-    from clinker.engine.flow.frame import BatchFunction, Frame
+    from clinker.engine.flow.frame import Frame
 
 _ENDING = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 _CANCEL_SECONDS = 0.5
@@ -105,21 +105,21 @@ class Session:
 
     def table(self, frame: Frame) -> pa.Table:
         """All rows of a frame, here."""
-        return self.data_frame(frame).toArrow()
+        return self._leaving(frame).toArrow().select(frame.names)
 
     def iterate(self, frame: Frame) -> Iterator[Row]:
         """The rows of a frame, part after part."""
-        return self.data_frame(frame).toLocalIterator()
+        return self._leaving(frame).toLocalIterator()
 
     def count(self, frame: Frame) -> int:
         return self.data_frame(frame).count()
 
-    def run_in_parts(self, frame: Frame, function: BatchFunction, schema: pa.Schema) -> pa.Table:
+    def run_in_parts(self, frame: Frame, function: PartFunction, schema: pa.Schema) -> pa.Table:
         """What a function gives for the batches of every part of a frame."""
-        from clinker.engine.session.frames import run_in_arrow
-        from clinker.engine.session.types import spark_schema
+        return self.engine.run_in_parts(self._leaving(frame), function, schema)
 
-        return run_in_arrow(self.data_frame(frame), function, spark_schema(schema)).toArrow()
+    def _leaving(self, frame: Frame) -> DataFrame:
+        return self.data_frame(self.engine.leaving(frame))
 
     def forget_frames(self) -> None:
         """Release what was remembered of frames."""

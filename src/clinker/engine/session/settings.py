@@ -6,6 +6,7 @@ import re
 from collections.abc import Mapping
 from dataclasses import field
 from pathlib import Path
+from typing import Literal, TypeAlias, get_args
 
 from clinker.frozen import frozen
 
@@ -13,6 +14,10 @@ DEFAULT_MEMORY = 512 * 2**20
 DEFAULT_BATCH = 16_384
 _HERE = r"local(\[(\d+|\*)(, *\d+)?\])?"
 """Masters that need no other process; `local-cluster[…]` is a cluster on this machine."""
+
+
+EngineName: TypeAlias = Literal["spark", "sail"]
+ENGINES: tuple[EngineName, ...] = get_args(EngineName)
 
 
 class SessionError(Exception):
@@ -23,9 +28,11 @@ class SessionError(Exception):
 class SessionSettings:
     """Where a pipeline runs and what it may use there.
 
-    Without `master` and `remote` it runs in a JVM of its own on this machine.
+    Without `master` and `remote` it runs on this machine: Spark in a JVM of its own, Sail in this
+    process.
     """
 
+    engine: EngineName = "spark"
     master: str | None = None
     remote: str | None = None
     threads: int | None = None

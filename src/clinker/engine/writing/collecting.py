@@ -7,7 +7,7 @@ aside for the dead-letter file.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -18,7 +18,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from clinker.engine.flow.flow import POSITION, REJECT, SOURCE
-from clinker.engine.flow.frame import BatchFunction, Frame
+from clinker.engine.flow.frame import Frame
 from clinker.engine.rejects.reject_texts import REJECTS, rejects_of
 from clinker.formats.common.read_spec import FILE_SHIFT
 from clinker.formats.common.rendering import render_all
@@ -28,6 +28,7 @@ from clinker.formats.renderer import renderer
 from clinker.frozen import frozen
 
 if TYPE_CHECKING:
+    from clinker.engine.session.engine import PartFunction
     from clinker.engine.session.session import Session
 
 FileKey = tuple[int, int]
@@ -114,8 +115,7 @@ def collect_in_parts(
     session: Session, frame: Frame, spec: WriteSpec, directory: Path, *, per_file: bool
 ) -> Collected:
     """Have every task of the engine render its records to a part file."""
-    part_number = session.engine.part_number
-    function = _part_function(spec, str(directory), per_file, part_number)
+    function = _part_function(spec, str(directory), per_file)
     written = session.run_in_parts(frame, function, _WRITTEN)
     rows = sorted(written.to_pylist(), key=lambda row: row["partition"])
     failed = next((row for row in rows if row["error"] is not None), None)
@@ -151,13 +151,11 @@ def _read(path: str) -> pa.Table:
         return rejects.read_all()
 
 
-def _part_function(
-    spec: WriteSpec, directory: str, per_file: bool, part_number: Callable[[], int]
-) -> BatchFunction:
+def _part_function(spec: WriteSpec, directory: str, per_file: bool) -> PartFunction:
     """What a task does with its partition; the rows it gives tell what it has written."""
 
-    def write(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-        task = _Task(spec, directory, part_number(), per_file)
+    def write(part: int, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        task = _Task(spec, directory, part, per_file)
         try:
             for batch in batches:
                 task.take(batch)

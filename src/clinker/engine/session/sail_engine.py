@@ -1,0 +1,109 @@
+"""What Sail does in its own way.
+
+It takes a table for a set: rows stand in no order unless the very last step of a query sorts them.
+So rows are sorted as they leave, and files are rendered here, as they come.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING
+
+from clinker.cxl.sql.operand import SqlForm
+from clinker.engine.expressions.sql_text import names_in
+from clinker.engine.flow.frame import Frame, quoted, unquoted
+from clinker.engine.session.engine import Engine, PartFunction
+from clinker.engine.session.sorting import sorted_last
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+    from pyspark.sql import DataFrame
+
+
+class SailEngine(Engine):
+    """The operations of Sail."""
+
+    keeps_order = False
+    overrides: Mapping[str, SqlForm] = {}
+
+    def leaving(self, frame: Frame) -> Frame:
+        return sorted_last(frame)
+
+    def extend(self, frame: DataFrame, columns: Sequence[tuple[str, str]]) -> DataFrame:
+        for layer in _layers(columns):
+            frame = super().extend(frame, layer)
+        return frame
+
+    def keep(self, frame: DataFrame) -> DataFrame:
+        return frame
+
+    def release(self, frame: DataFrame) -> None:
+        """Nothing was kept."""
+
+    def cut(self, frame: DataFrame, number: str, parts: int, order: Sequence[str]) -> DataFrame:
+        from pyspark.sql import functions as f
+
+        from clinker.engine.session.frames import run_in_arrow
+
+        names = frame.columns
+        sorts = _Sorting([names.index(unquoted(text)) for text in order])
+        split = frame.repartition(parts, f.expr(number)) if parts > 1 else frame.coalesce(1)
+        return run_in_arrow(split, sorts, frame.schema)
+
+    def in_one_part(self, frame: DataFrame) -> DataFrame:
+        return frame
+
+    def broadcast(self, frame: DataFrame) -> DataFrame:
+        return frame
+
+    def run_in_parts(
+        self, frame: DataFrame, function: PartFunction, schema: pa.Schema
+    ) -> pa.Table:
+        """All rows are one part, which this thread works on as it comes."""
+        import pyarrow as pa
+
+        return pa.Table.from_batches(function(0, batches_of(frame)), schema)
+
+
+def _layers(columns: Sequence[tuple[str, str]]) -> Iterator[list[tuple[str, str]]]:
+    """Columns in as few steps as there can be, if none may use those of its own step."""
+    layer: list[tuple[str, str]] = []
+    for name, text in columns:
+        own = {quoted(before) for before, _ in layer}
+        if not own.isdisjoint(names_in(text)):
+            yield layer
+            layer = []
+        layer.append((name, text))
+    if layer:
+        yield layer
+
+
+class _Sorting:
+    """Sorts all rows of a part by some of its columns."""
+
+    def __init__(self, places: Sequence[int]) -> None:
+        self._places = places
+
+    def __call__(self, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        import pyarrow as pa
+        import pyarrow.compute as pc
+
+        rows = list(batches)
+        if rows:
+            table = pa.Table.from_batches(rows)
+            keys = {f"k{place}": table.column(place) for place in self._places}
+            by = [(name, "ascending") for name in keys]
+            order = pc.sort_indices(pa.table(keys), by, null_placement="at_start")
+            yield from table.take(order).to_batches()
+
+
+def batches_of(frame: DataFrame) -> Iterator[pa.RecordBatch]:
+    """The rows of a frame as they come, none of which wait for all the others."""
+    import pyarrow as pa
+    from pyspark.sql.connect.dataframe import DataFrame as RemoteFrame
+
+    assert isinstance(frame, RemoteFrame)
+    client = frame._session.client
+    for part in client.to_table_as_iterator(frame._plan.to_proto(client), frame._plan.observations):
+        if isinstance(part, pa.Table):
+            yield from part.to_batches()
