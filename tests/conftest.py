@@ -15,7 +15,7 @@ from hypothesis import settings
 
 from clinker.engine.session import SessionSettings, open_session
 from clinker.engine.session.session import Session
-from clinker.engine.session.settings import ENGINES
+from clinker.engine_names import ENGINES
 
 # How long a test takes depends on what else the machine does.
 settings.register_profile("clinker", deadline=None)

@@ -13,6 +13,7 @@ from clinker.config.names import Name
 from clinker.config.quantities import FileSize
 from clinker.diagnostics import Diagnostic
 from clinker.diagnostics.suggest import closest
+from clinker.engine_names import EngineName
 
 
 class Spill(Model):
@@ -59,6 +60,12 @@ class Channels(Model):
     default: Name | None = None
 
 
+class EngineChoice(Model):
+    """The engine that pipelines of the workspace run on, unless a command says otherwise."""
+
+    name: EngineName = "spark"
+
+
 class Workspace(Model):
     """A whole `clinker.toml` file; tables of other tools may stand beside ours."""
 
@@ -67,6 +74,7 @@ class Workspace(Model):
     storage: Storage = Field(default_factory=Storage.model_construct)
     workspace: Description = Field(default_factory=Description.model_construct)
     channels: Channels = Field(default_factory=Channels.model_construct)
+    engine: EngineChoice = Field(default_factory=EngineChoice.model_construct)
 
     def check(self) -> Iterator[Diagnostic]:
         known = list(known_keys(type(self)))

@@ -79,17 +79,18 @@ def _of_ints(scope: Scope, op: BinaryOp, a: Operand, b: Operand) -> Sql:
     if not b.is_literal or b.value == -1:
         overflows = f"({a.text} = {_SMALLEST} AND {b.text} = -1L)"
     impossible = either(by_zero, overflows)
-    value = f"({a.text} DIV {b.text})"
-    if impossible:
-        value = f"if({impossible}, CAST(NULL AS BIGINT), {value})"
-    return Sql(value, either(_failing(a, by_zero), overflows))
+    # The divisor is what is guarded: an engine may compute a quotient before it looks at a test.
+    divisor = f"if({impossible}, CAST(NULL AS BIGINT), {b.text})" if impossible else b.text
+    return Sql(f"({a.text} DIV {divisor})", either(_failing(a, by_zero), overflows))
 
 
 def _of_floats(op: BinaryOp, a: Operand, b: Operand) -> Sql:
     if op in _CHECKED:
         return Sql(f"({a.text} {op} {b.text})")
-    function = "try_divide" if op is BinaryOp.DIVIDE else "try_mod"
-    return Sql(f"{function}({a.text}, {b.text})", _failing(a, _is_zero(b)))
+    by_zero = _is_zero(b)
+    divisor = f"nullif({b.text}, 0D)" if by_zero else b.text
+    sign = "/" if op is BinaryOp.DIVIDE else "%"
+    return Sql(f"({a.text} {sign} {divisor})", _failing(a, by_zero))
 
 
 def _is_zero(divisor: Operand) -> str | None:

@@ -9,6 +9,7 @@ from contextlib import ExitStack, contextmanager
 from operator import itemgetter
 
 from clinker.cxl.failure import printable
+from clinker.cxl.sql.dialect import writing_in
 from clinker.engine.flow.building import Building
 from clinker.engine.flow.flows import Flows
 from clinker.engine.nodes.output import Written
@@ -84,6 +85,13 @@ def compute(prepared: Prepared, session: Session, demands: Set[Demand], rounds: 
 
     `RunAgain` if they demand more care, `Unsettled` if others fall with them.
     """
+    with writing_in(session.engine.dialect):
+        return _compute(prepared, session, demands, rounds)
+
+
+def _compute(
+    prepared: Prepared, session: Session, demands: Set[Demand], rounds: Rounds
+) -> Computed:
     inputs = prepared.inputs
     system = system_values(prepared.plan, prepared.identity, inputs)
     building = Building(

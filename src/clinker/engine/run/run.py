@@ -50,7 +50,8 @@ def run(
 
 def run_in(plan: Plan, session: Session, observer: Observer) -> RunReport:
     """Run a plan in a session that is there already."""
-    with MemorySampler() as memory, engine_errors(SessionSettings()), run_spool(plan) as spool:
+    settings = SessionSettings(engine=session.engine.name)
+    with MemorySampler() as memory, engine_errors(settings), run_spool(plan) as spool:
         return _complete(prepare(plan, observer, spool), session, memory)
 
 

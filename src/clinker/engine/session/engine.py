@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, TypeAlias, TypeVar
 
+from clinker.cxl.sql.dialect import SPARK, Dialect
 from clinker.engine.flow.frame import item_sql, quoted
 
 if TYPE_CHECKING:
@@ -17,6 +18,7 @@ if TYPE_CHECKING:
 
     from clinker.cxl.sql.operand import SqlForm
     from clinker.engine.flow.frame import Frame
+    from clinker.engine_names import EngineName
 
 T = TypeVar("T")
 PartFunction: TypeAlias = "Callable[[int, Iterable[pa.RecordBatch]], Iterator[pa.RecordBatch]]"
@@ -26,8 +28,10 @@ PartFunction: TypeAlias = "Callable[[int, Iterable[pa.RecordBatch]], Iterator[pa
 class Engine:
     """The operations of Apache Spark."""
 
+    name: EngineName = "spark"
     overrides: Mapping[str, SqlForm] = {}
     """SQL of built-in methods that differs from what they are declared with, by their names."""
+    dialect: Dialect = SPARK
     keeps_order: bool = True
     """Whether rows go on standing as they were read or sorted, until something shuffles them."""
 

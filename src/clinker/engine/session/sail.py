@@ -9,6 +9,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator, Mapping
 from contextlib import ExitStack, contextmanager
+from importlib.util import find_spec
 from typing import TYPE_CHECKING, cast
 
 from clinker.engine.session.conf import cores, runtime_conf
@@ -21,17 +22,20 @@ from clinker.engine.session.workspace import RunDirectory
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-NOT_INSTALLED = "the engine Sail is not installed: run pip install 'clinker-spark[sail]'"
-_SPILLS = "spill"
+_NOT_INSTALLED = "the engine Sail is not installed: run pip install 'clinker-spark[sail]'"
+
+
+def check_installed() -> None:
+    if find_spec("pysail") is None:
+        raise SessionError(_NOT_INSTALLED)
 
 
 def start_sail(settings: SessionSettings) -> Session:
     """A session in a Sail server of its own."""
-    try:
-        from pysail import __version__ as version
-        from pysail.spark import SparkConnectServer
-    except ImportError as problem:
-        raise SessionError(NOT_INSTALLED) from problem
+    check_installed()
+    from pysail import __version__ as version
+    from pysail.spark import SparkConnectServer
+
     with ExitStack() as undoing:
         undoing.callback(enter_mode(connect=True))
         directory = RunDirectory(settings.local_dir)

@@ -9,7 +9,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING
 
-from clinker.cxl.sql.operand import SqlForm
+from clinker.cxl.sql.dialect import Dialect
+from clinker.cxl.sql.operand import NotNative, Sql, SqlCall, SqlForm
 from clinker.engine.expressions.sql_text import names_in
 from clinker.engine.flow.frame import Frame, quoted, unquoted
 from clinker.engine.session.engine import Engine, PartFunction
@@ -20,11 +21,24 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
 
+_DIALECT = Dialect(java_floats=False, closures=False)
+_INTERPRETED = """
+    matches find capture
+""".split()
+"""Methods whose SQL Sail does not have, or computes otherwise: the interpreter computes them."""
+
+
+def _interpreted(call: SqlCall) -> Sql:
+    raise NotNative
+
+
 class SailEngine(Engine):
     """The operations of Sail."""
 
+    name = "sail"
     keeps_order = False
-    overrides: Mapping[str, SqlForm] = {}
+    dialect = _DIALECT
+    overrides: Mapping[str, SqlForm] = dict.fromkeys(_INTERPRETED, _interpreted)
 
     def leaving(self, frame: Frame) -> Frame:
         return sorted_last(frame)

@@ -6,18 +6,14 @@ import re
 from collections.abc import Mapping
 from dataclasses import field
 from pathlib import Path
-from typing import Literal, TypeAlias, get_args
 
+from clinker.engine_names import EngineName
 from clinker.frozen import frozen
 
 DEFAULT_MEMORY = 512 * 2**20
 DEFAULT_BATCH = 16_384
 _HERE = r"local(\[(\d+|\*)(, *\d+)?\])?"
 """Masters that need no other process; `local-cluster[…]` is a cluster on this machine."""
-
-
-EngineName: TypeAlias = Literal["spark", "sail"]
-ENGINES: tuple[EngineName, ...] = get_args(EngineName)
 
 
 class SessionError(Exception):

@@ -19,6 +19,7 @@ from pathlib import Path
 from clinker.config import Workspace, load_workspace
 from clinker.config.workspace import Spill, Staging
 from clinker.diagnostics import Diagnostic, Label, Severity
+from clinker.engine_names import EngineName
 from clinker.frozen import frozen
 from clinker.plan.files.globs import GlobError, compile_glob, matches_any
 from clinker.plan.files.paths import CODE, resolve, violation
@@ -45,6 +46,8 @@ class StorageSettings:
     staging: Staging
     staging_dir: Path | None
     """None unless staging is enabled."""
+    engine: EngineName = "spark"
+    """The engine that the workspace chooses."""
 
     @property
     def spill_dir_is_default(self) -> bool:
@@ -88,7 +91,7 @@ def _settings(workspace: Workspace, base_dir: Path) -> StorageSettings:
     spill_dir = resolve(spill.dir, base_dir) if spill.dir else Path(tempfile.gettempdir())
     staged = staging.enabled and staging.dir
     staging_dir = resolve(staging.dir, base_dir) if staged and staging.dir else None
-    return StorageSettings(spill, spill_dir, staging, staging_dir)
+    return StorageSettings(spill, spill_dir, staging, staging_dir, workspace.engine.name)
 
 
 def check_settings(settings: StorageSettings, base_dir: Path) -> list[Diagnostic]:

@@ -1,0 +1,27 @@
+"""Which engine is behind a session that somebody else has opened."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from clinker.engine.session.engine import Engine
+from clinker.engine.session.sail_engine import SailEngine
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+
+def is_remote(spark: SparkSession) -> bool:
+    return type(spark).__module__.startswith("pyspark.sql.connect.")
+
+
+def engine_of(spark: SparkSession) -> Engine:
+    return SailEngine() if is_sail(spark) else Engine()
+
+
+def is_sail(spark: SparkSession) -> bool:
+    """Whether Sail answers. It gives Spark's version as that of the session, and its own in SQL."""
+    if not is_remote(spark):
+        return False
+    (row,) = spark.sql("SELECT version()").collect()
+    return not str(row[0]).startswith(spark.version)
