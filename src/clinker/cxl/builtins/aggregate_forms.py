@@ -10,7 +10,7 @@ from clinker.cxl.sql.aggregates import AggregateCall, AggregateForm, AggregateSq
 from clinker.cxl.sql.exact_sums import ExactSum, exact_sum
 from clinker.cxl.sql.operand import Operand
 from clinker.cxl.sql.tagged import number_sql
-from clinker.cxl.sql.text import tagged_float_sql
+from clinker.cxl.sql.text import has_minus_sql, tagged_float_sql
 from clinker.cxl.types import NUMERIC, Kind, Type
 
 _INFINITY = "double('Infinity')"
@@ -141,8 +141,8 @@ def extreme(function: str) -> AggregateForm:
 def _extreme_float(call: AggregateCall, function: str, number: str) -> str:
     """The extreme of Floats, for which Spark does not tell -0.0 from 0.0."""
     extreme = call.over_group(f"{function}({number})")
-    sign = "<" if function == "min" else ">"
-    reached = call.over_group(f"bool_or({number} = 0 AND power({number}, -1D) {sign} 0)")
+    sign = "" if function == "min" else "NOT "
+    reached = call.over_group(f"bool_or({number} = 0 AND {sign}{has_minus_sql(number)})")
     negative = reached if function == "min" else f"NOT {reached}"
     # Not literals: of two branches 0.0 and -0.0 Spark drops one, as if they were equal.
     return f"if({extreme} = 0, if({negative}, -abs({extreme}), abs({extreme})), {extreme})"
@@ -176,7 +176,7 @@ def _extreme_number(call: AggregateCall, function: str, x: str, is_number: str) 
         f"CASE WHEN isnan({real}) THEN TRUE"
         f" WHEN CAST({whole} AS DOUBLE) <> {real} THEN CAST({whole} AS DOUBLE) < {real}"
         f" WHEN {whole} <> floor({real}) THEN {whole} < floor({real})"
-        f" ELSE power({real}, -1D) > 0 END"
+        f" ELSE NOT {has_minus_sql(real)} END"
     )
     takes_int = int_is_below if function == "min" else f"NOT {int_is_below}"
     return (

@@ -21,6 +21,8 @@ class Dialect:
     """Whether the text of a Float is that of Java, which has an exponent from ten million on."""
     closures: bool = True
     """Whether functions of elements may hold others, as deep as an expression is nested."""
+    reads_dates: bool = True
+    """Whether it reads dates in texts as the language does."""
 
 
 SPARK = Dialect()

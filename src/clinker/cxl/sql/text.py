@@ -29,6 +29,11 @@ def text_literal(text: str) -> str:
     return f"'{text}'"
 
 
+def has_minus_sql(x: str) -> str:
+    """Whether a Float has a minus sign, which -0.0 has as well."""
+    return f"startswith(CAST({x} AS STRING), '-')"
+
+
 def float_text_sql(x: str) -> str:
     """The text form of a Float, as `values.float_text` gives it."""
     return _positional_sql(x, tagged=False)

@@ -130,7 +130,9 @@ def _memory_failure(
 def _lost_process(text: str, is_gone: bool, jvm: Jvm | None, title: str) -> RunError | None:
     if is_gone:
         killer = jvm.killed_by() if jvm else None
-        message = f"{title} ended before the run did" + (f": {killer} killed Java" if killer else "")
+        message = f"{title} ended before the run did" + (
+            f": {killer} killed Java" if killer else ""
+        )
         help = "it may have run out of memory, or was killed; try a larger --memory-limit"
     elif _WORKER_ENDED in text:
         message = "a Python worker of Spark ended unexpectedly: it was killed, or it crashed"

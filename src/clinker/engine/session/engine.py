@@ -90,9 +90,7 @@ class Engine:
         numbers = spark.range(0, len(tasks), 1, max(1, len(tasks)))
         return numbers.mapInArrow(read_all, spark_schema(schema))
 
-    def run_in_parts(
-        self, frame: DataFrame, function: PartFunction, schema: pa.Schema
-    ) -> pa.Table:
+    def run_in_parts(self, frame: DataFrame, function: PartFunction, schema: pa.Schema) -> pa.Table:
         """What a function gives for every part of a frame; parts stand in their order."""
         from clinker.engine.session.frames import run_in_arrow
         from clinker.engine.session.types import spark_schema

@@ -21,9 +21,12 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
 
-_DIALECT = Dialect(java_floats=False, closures=False)
+_DIALECT = Dialect(java_floats=False, closures=False, reads_dates=False)
 _INTERPRETED = """
-    matches find capture
+    matches find capture split substring format
+    file_name file_stem extension parent parent_name
+    add_days add_months add_years diff_days diff_months diff_years format_date
+    set
 """.split()
 """Methods whose SQL Sail does not have, or computes otherwise: the interpreter computes them."""
 
@@ -70,9 +73,7 @@ class SailEngine(Engine):
     def broadcast(self, frame: DataFrame) -> DataFrame:
         return frame
 
-    def run_in_parts(
-        self, frame: DataFrame, function: PartFunction, schema: pa.Schema
-    ) -> pa.Table:
+    def run_in_parts(self, frame: DataFrame, function: PartFunction, schema: pa.Schema) -> pa.Table:
         """All rows are one part, which this thread works on as it comes."""
         import pyarrow as pa
 

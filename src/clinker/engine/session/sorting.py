@@ -59,9 +59,7 @@ def arrange(frame: Frame) -> Arranged:
     return Arranged(frame)
 
 
-def _stacked(
-    step: Select | Extend | Where | Number | RunInArrow, below: Arranged
-) -> Arranged:
+def _stacked(step: Select | Extend | Where | Number | RunInArrow, below: Arranged) -> Arranged:
     """A step on top of a frame whose rows have an order."""
     match step:
         case Select():
