@@ -59,10 +59,14 @@ def _check(compiled: Compiled, args: Namespace, spark_conf: Mapping[str, str]) -
     if report(in_reading_order([*compiled.diagnostics, *inputs]), args.format):
         return IO
     from clinker.cli.session_settings import session_settings
+    from clinker.engine.run.capabilities import engine_problems
     from clinker.engine.run.failures import memory_problem
 
-    if problem := memory_problem(session_settings(compiled.plan, args, spark_conf, debug=False)):
-        report([problem], args.format)
+    settings = session_settings(compiled.plan, args, spark_conf, debug=False)
+    memory = memory_problem(settings)
+    problems = [*([memory] if memory else []), *engine_problems(compiled.plan, settings.engine)]
+    if problems:
+        report(problems, args.format)
         return CONFIGURATION
     if args.format == "text" and not args.quiet:
         _print_summary(compiled.plan, args.config)

@@ -23,6 +23,8 @@ class Dialect:
     """Whether functions of elements may hold others, as deep as an expression is nested."""
     reads_dates: bool = True
     """Whether it reads dates in texts as the language does."""
+    json_nulls: bool = True
+    """Whether fields that are null are kept in JSON."""
 
 
 SPARK = Dialect()

@@ -89,7 +89,7 @@ def _sum_of_ints(call: AggregateCall, number: str) -> ExactSum:
     small = f"{high} * {2**LIMB_BITS}L + {low}"
     # Groups whose sum is beyond 64 bits are few, and decimals are slow.
     whole = f"CAST({high} AS DECIMAL(20)) * {2**LIMB_BITS}BD + CAST({low} AS DECIMAL(20))"
-    is_small = f"abs({high}) <= {_SMALL_HIGH}L"
+    is_small = f"{high} BETWEEN -{_SMALL_HIGH}L AND {_SMALL_HIGH}L"
     value = call.bind(f"if({is_small}, CAST({small} AS DOUBLE), CAST({whole} AS DOUBLE))")
     return ExactSum(value, f"({value} * {2.0**-64!r}D)")
 
@@ -222,7 +222,7 @@ def _leading_of_many(call: AggregateCall, sums: list[str], span: Span) -> _Leadi
         f" (before, total) -> named_struct("
         f"'carry', shiftright(total + before.carry, {LIMB_BITS}),"
         f" 'digits', array_append(before.digits, (total + before.carry) & {_DIGIT_MASK})),"
-        f" all -> array_append(all.digits, all.carry))"
+        f" ended -> array_append(ended.digits, ended.carry))"
     )
     places = f"transform({digits}, (digit, place) -> if(digit <> 0, place, 2))"
     place = call.bind(f"array_max({places})")

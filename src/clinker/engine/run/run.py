@@ -5,6 +5,7 @@ from __future__ import annotations
 from clinker.cxl.failure import printable
 from clinker.engine.reading.spooling import run_spool
 from clinker.engine.report.facts import Exit, RunError, RunReport
+from clinker.engine.run.capabilities import check_engine
 from clinker.engine.run.compute import record_bytes
 from clinker.engine.run.failures import engine_errors
 from clinker.engine.run.observer import Observer
@@ -31,6 +32,7 @@ def run(
 
     The session uses `jvm` if it is given: it may have been started before this was imported.
     """
+    check_engine(plan, settings.engine)
     with MemorySampler() as memory, run_spool(plan) as spool:
         jvm = jvm or start_jvm(settings)
         try:
@@ -51,6 +53,7 @@ def run(
 def run_in(plan: Plan, session: Session, observer: Observer) -> RunReport:
     """Run a plan in a session that is there already."""
     settings = SessionSettings(engine=session.engine.name)
+    check_engine(plan, settings.engine)
     with MemorySampler() as memory, engine_errors(settings), run_spool(plan) as spool:
         return _complete(prepare(plan, observer, spool), session, memory)
 

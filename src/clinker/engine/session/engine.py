@@ -34,6 +34,8 @@ class Engine:
     dialect: Dialect = SPARK
     keeps_order: bool = True
     """Whether rows go on standing as they were read or sorted, until something shuffles them."""
+    slides_frames: bool = True
+    """Whether windows may have frames that records leave again."""
 
     def leaving(self, frame: Frame) -> Frame:
         """A frame whose rows are about to leave the engine. Columns may be added behind its own."""

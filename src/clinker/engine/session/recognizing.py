@@ -1,11 +1,12 @@
-"""Which engine is behind a session that somebody else has opened."""
+"""Which engine it is: by its name, or behind a session that somebody else has opened."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, assert_never
 
 from clinker.engine.session.engine import Engine
 from clinker.engine.session.sail_engine import SailEngine
+from clinker.engine_names import EngineName
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -15,8 +16,18 @@ def is_remote(spark: SparkSession) -> bool:
     return type(spark).__module__.startswith("pyspark.sql.connect.")
 
 
+def engine_named(name: EngineName) -> Engine:
+    match name:
+        case "spark":
+            return Engine()
+        case "sail":
+            return SailEngine()
+        case other:
+            assert_never(other)
+
+
 def engine_of(spark: SparkSession) -> Engine:
-    return SailEngine() if is_sail(spark) else Engine()
+    return engine_named("sail" if is_sail(spark) else "spark")
 
 
 def is_sail(spark: SparkSession) -> bool:

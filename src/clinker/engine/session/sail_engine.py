@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING
 
 from clinker.cxl.sql.dialect import Dialect
 from clinker.cxl.sql.operand import NotNative, Sql, SqlCall, SqlForm
-from clinker.engine.expressions.sql_text import names_in
 from clinker.engine.flow.frame import Frame, quoted, unquoted
 from clinker.engine.session.engine import Engine, PartFunction
 from clinker.engine.session.sorting import sorted_last
@@ -21,7 +20,7 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
 
-_DIALECT = Dialect(java_floats=False, closures=False, reads_dates=False)
+_DIALECT = Dialect(java_floats=False, closures=False, reads_dates=False, json_nulls=False)
 _INTERPRETED = """
     matches find capture split substring format
     file_name file_stem extension parent parent_name
@@ -40,6 +39,7 @@ class SailEngine(Engine):
 
     name = "sail"
     keeps_order = False
+    slides_frames = False
     dialect = _DIALECT
     overrides: Mapping[str, SqlForm] = dict.fromkeys(_INTERPRETED, _interpreted)
 
@@ -82,6 +82,8 @@ class SailEngine(Engine):
 
 def _layers(columns: Sequence[tuple[str, str]]) -> Iterator[list[tuple[str, str]]]:
     """Columns in as few steps as there can be, if none may use those of its own step."""
+    from clinker.engine.expressions.sql_text import names_in
+
     layer: list[tuple[str, str]] = []
     for name, text in columns:
         own = {quoted(before) for before, _ in layer}
