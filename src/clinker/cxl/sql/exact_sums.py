@@ -163,7 +163,7 @@ def _rounded(call: AggregateCall, limbs: list[str], span: Span) -> ExactSum:
     # More than 55 digits, and a last one that tells whether others follow, round as all would.
     digits = (
         f"shiftleft({first}, {shift})"
-        f" | shiftrightunsigned(shiftrightunsigned({second}, 1), 63 - {shift})"
+        f" | shiftright(shiftright({second}, 1) & {2**63 - 1}L, 63 - {shift})"
         f" | if(shiftleft({second}, {shift}) <> 0 OR {leading.rest}, 1L, 0L)"
     )
     signed = call.bind(f"CAST({digits} AS DOUBLE)")
@@ -218,7 +218,7 @@ def _leading_of_many(call: AggregateCall, sums: list[str], span: Span) -> _Leadi
     absolute = f"if({negative}, transform({limbs}, total -> -total), {limbs})"
     # Two zeros stand below the digits, so that every digit has two others behind it.
     digits = call.bind(
-        f"aggregate({absolute}, named_struct('carry', 0L, 'digits', array(0L, 0L)),"
+        f"aggregate({absolute}, named_struct('carry', 0L, 'digits', CAST(array(0L, 0L) AS ARRAY<BIGINT>)),"
         f" (before, total) -> named_struct("
         f"'carry', shiftright(total + before.carry, {LIMB_BITS}),"
         f" 'digits', array_append(before.digits, (total + before.carry) & {_DIGIT_MASK})),"
@@ -227,8 +227,8 @@ def _leading_of_many(call: AggregateCall, sums: list[str], span: Span) -> _Leadi
     places = f"transform({digits}, (digit, place) -> if(digit <> 0, place, 2))"
     place = call.bind(f"array_max({places})")
     return _Leading(
-        call.bind(f"{digits}[{place}]"),
-        call.bind(f"shiftleft({digits}[{place} - 1], 32) | {digits}[{place} - 2]"),
+        call.bind(f"get({digits}, {place})"),
+        call.bind(f"shiftleft(get({digits}, {place} - 1), 32) | get({digits}, {place} - 2)"),
         call.bind(f"exists(slice({digits}, 1, {place} - 2), digit -> digit <> 0)"),
         f"{span.exponent(-4)} + {LIMB_BITS} * {place}",
         negative,
