@@ -15,6 +15,7 @@ from clinker.engine.flow.frame import item_sql, quoted
 if TYPE_CHECKING:
     import pyarrow as pa
     from pyspark.sql import DataFrame, SparkSession
+    from pyspark.sql.types import StructType
 
     from clinker.cxl.sql.operand import SqlForm
     from clinker.engine.flow.frame import Frame
@@ -48,6 +49,14 @@ class Engine:
     def extend(self, frame: DataFrame, columns: Sequence[tuple[str, str]]) -> DataFrame:
         """The frame with more columns, each of which may use those before it."""
         return frame.selectExpr("*", *(item_sql(name, text) for name, text in columns))
+
+    def received(self, frame: DataFrame, schema: StructType) -> DataFrame:
+        """A frame of rows that were sent to the engine, with columns of exactly these types."""
+        return frame
+
+    def declared(self, schema: StructType) -> StructType | str:
+        """What a Python function gives, as the engine is told."""
+        return schema
 
     def keep(self, frame: DataFrame) -> DataFrame:
         """The frame, computed only once as long as it is not released."""
@@ -90,7 +99,7 @@ class Engine:
         # Each number is a task of its own. A data source of Spark's would do the same, but leaves
         # behind the processes that plan it, for as long as the session lives.
         numbers = spark.range(0, len(tasks), 1, max(1, len(tasks)))
-        return numbers.mapInArrow(read_all, spark_schema(schema))
+        return numbers.mapInArrow(read_all, self.declared(spark_schema(schema)))
 
     def run_in_parts(self, frame: DataFrame, function: PartFunction, schema: pa.Schema) -> pa.Table:
         """What a function gives for every part of a frame; parts stand in their order."""
@@ -104,4 +113,4 @@ class Engine:
             assert context is not None
             return function(context.partitionId(), batches)
 
-        return run_in_arrow(frame, run, spark_schema(schema)).toArrow()
+        return run_in_arrow(self, frame, run, spark_schema(schema)).toArrow()

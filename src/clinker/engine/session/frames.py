@@ -14,6 +14,7 @@ from clinker.engine.flow import frame as steps
 from clinker.engine.flow.frame import BatchFunction, Frame, SortBy, item_sql, selection
 
 if TYPE_CHECKING:
+    from clinker.engine.session.engine import Engine
     from clinker.engine.session.session import Session
 
 
@@ -90,7 +91,7 @@ class Frames:
                     StructField(name, DataType.fromDDL(ddl)) for name, ddl in step.added.items()
                 ]
                 schema = StructType([*below.schema.fields, *added])
-                return run_in_arrow(below, step.function, schema)
+                return run_in_arrow(engine, below, step.function, schema)
         raise AssertionError(step)
 
     def _keep(self, frame: DataFrame) -> DataFrame:
@@ -108,7 +109,9 @@ def _sort_column(key: SortBy) -> Column:
     return column.asc_nulls_first() if key.nulls_first else column.asc_nulls_last()
 
 
-def run_in_arrow(frame: DataFrame, function: BatchFunction, schema: StructType) -> DataFrame:
+def run_in_arrow(
+    engine: Engine, frame: DataFrame, function: BatchFunction, schema: StructType
+) -> DataFrame:
     """`DataFrame.mapInArrow`, which by itself takes a dot in a name for a path."""
     names = frame.columns
 
@@ -116,4 +119,4 @@ def run_in_arrow(frame: DataFrame, function: BatchFunction, schema: StructType) 
         return function(batch.rename_columns(names) for batch in batches)
 
     plain = frame.toDF(*(f"c{number}" for number in range(len(names))))
-    return plain.mapInArrow(run, schema)
+    return plain.mapInArrow(run, engine.declared(schema))

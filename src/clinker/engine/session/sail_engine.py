@@ -18,9 +18,10 @@ from clinker.engine.session.sorting import sorted_last
 if TYPE_CHECKING:
     import pyarrow as pa
     from pyspark.sql import DataFrame
+    from pyspark.sql.types import DataType, StructType
 
 
-_DIALECT = Dialect(java_floats=False, closures=False, reads_dates=False, json_nulls=False)
+_DIALECT = Dialect(java_floats=False, closures=False, reads_dates=False, json_nulls=False, infinite_extremes=False)
 _INTERPRETED = """
     matches find capture split substring format
     file_name file_stem extension parent parent_name
@@ -51,6 +52,22 @@ class SailEngine(Engine):
             frame = super().extend(frame, layer)
         return frame
 
+    def received(self, frame: DataFrame, schema: StructType) -> DataFrame:
+        """What comes with a schema has metadata, by which Sail tells types of structs apart."""
+        from pyspark.sql.types import StructType
+
+        items = [
+            f"CAST({quoted(field.name)} AS {_ddl(field.dataType)}) AS {quoted(field.name)}"
+            if isinstance(field.dataType, StructType)
+            else quoted(field.name)
+            for field in schema
+        ]
+        return frame.selectExpr(*items)
+
+    def declared(self, schema: StructType) -> StructType | str:
+        """As text: from a schema Sail takes metadata as well, by which it tells types apart."""
+        return ", ".join(f"{quoted(field.name)} {_ddl(field.dataType)}" for field in schema)
+
     def keep(self, frame: DataFrame) -> DataFrame:
         return frame
 
@@ -65,7 +82,7 @@ class SailEngine(Engine):
         names = frame.columns
         sorts = _Sorting([names.index(unquoted(text)) for text in order])
         split = frame.repartition(parts, f.expr(number)) if parts > 1 else frame.coalesce(1)
-        return run_in_arrow(split, sorts, frame.schema)
+        return run_in_arrow(self, split, sorts, frame.schema)
 
     def in_one_part(self, frame: DataFrame) -> DataFrame:
         return frame
@@ -78,6 +95,18 @@ class SailEngine(Engine):
         import pyarrow as pa
 
         return pa.Table.from_batches(function(0, batches_of(frame)), schema)
+
+
+def _ddl(type_: DataType) -> str:
+    from pyspark.sql.types import ArrayType, StructType
+
+    match type_:
+        case StructType():
+            fields = (f"{quoted(each.name)}: {_ddl(each.dataType)}" for each in type_)
+            return f"STRUCT<{', '.join(fields)}>"
+        case ArrayType():
+            return f"ARRAY<{_ddl(type_.elementType)}>"
+    return type_.simpleString()
 
 
 def _layers(columns: Sequence[tuple[str, str]]) -> Iterator[list[tuple[str, str]]]:
