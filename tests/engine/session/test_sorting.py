@@ -36,6 +36,14 @@ def test_a_sort_is_done_last_and_what_it_needs_comes_along() -> None:
     ]
 
 
+def test_what_is_selected_anyway_comes_along_by_its_new_name() -> None:
+    frame = RECORDS.sort([BY_A, SortBy("`b`")]).select([("x", "`a`")])
+    assert steps(sorted_last(frame))[1:] == [
+        "SELECT `a` AS `x`, `b` AS `$sort0`",
+        "ORDER BY `x` DESC NULLS LAST, `$sort0` ASC NULLS FIRST",
+    ]
+
+
 def test_a_cut_is_an_order_as_well() -> None:
     frame = RECORDS.cut("`a` DIV 2", 3, ["`a`", "`b`"]).extend([("c", "1")])
     assert steps(sorted_last(frame)) == [

@@ -50,6 +50,13 @@ class Engine:
         """The frame with more columns, each of which may use those before it."""
         return frame.selectExpr("*", *(item_sql(name, text) for name, text in columns))
 
+    def union(self, frames: Sequence[DataFrame]) -> DataFrame:
+        """The rows of frames with the same columns."""
+        first, *others = frames
+        for other in others:
+            first = first.unionByName(other)
+        return first
+
     def received(self, frame: DataFrame, schema: StructType) -> DataFrame:
         """A frame of rows that were sent to the engine, with columns of exactly these types."""
         return frame

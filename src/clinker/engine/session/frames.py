@@ -54,10 +54,7 @@ class Frames:
             case steps.Input():
                 return step.open(self._session)
             case steps.Union():
-                first, *others = inputs
-                for other in others:
-                    first = first.unionByName(other)
-                return first
+                return engine.union(inputs)
             case steps.Join():
                 other = engine.broadcast(inputs[1]) if step.is_small else inputs[1]
                 return inputs[0].join(other, f.expr(step.test), "left")

@@ -52,6 +52,13 @@ class SailEngine(Engine):
             frame = super().extend(frame, layer)
         return frame
 
+    def union(self, frames: Sequence[DataFrame]) -> DataFrame:
+        """By place: to Sail, names of columns that differ by case alone are one."""
+        first, *others = frames
+        for other in others:
+            first = first.union(other)
+        return first
+
     def received(self, frame: DataFrame, schema: StructType) -> DataFrame:
         """What comes with a schema has metadata, by which Sail tells types of structs apart."""
         from pyspark.sql.types import StructType

@@ -76,13 +76,16 @@ def _stacked(step: Select | Extend | Where | Number | RunInArrow, below: Arrange
 
 
 def _selected(step: Select, below: Arranged) -> Arranged:
-    """The columns of a step, and those that the rows are sorted by."""
-    keys = [(f"{_KEY}{number}", key.text) for number, key in enumerate(below.by)]
-    by = (
-        SortBy(quoted(name), key.descending, key.nulls_first)
-        for (name, _), key in zip(keys, below.by, strict=True)
-    )
-    return Arranged(below.frame.select([*step.columns, *keys]), tuple(by))
+    """The columns of a step, and those that the rows are sorted by, unless they are among them."""
+    names = {text: name for name, text in reversed(step.columns)}
+    added: list[tuple[str, str]] = []
+    by: list[SortBy] = []
+    for key in below.by:
+        if key.text not in names:
+            names[key.text] = f"{_KEY}{len(added)}"
+            added.append((names[key.text], key.text))
+        by.append(SortBy(quoted(names[key.text]), key.descending, key.nulls_first))
+    return Arranged(below.frame.select([*step.columns, *added]), tuple(by))
 
 
 def _ascending(cut: Cut) -> tuple[SortBy, ...]:
