@@ -82,7 +82,8 @@ def _shortest_sql(x: str, tagged: bool) -> str:
     1.5e-7, only where there are more than sixteen before the point, or many zeros behind it."""
     text = f"CAST({x} AS STRING)"
     digits = f"translate(substring_index({text}, 'e', 1), '-.', '')"
-    exponent = f"CAST(substring_index({text}, 'e', -1) AS INT)"
+    # It is looked for in every text, also where nothing comes of it.
+    exponent = f"TRY_CAST(substring_index({text}, 'e', -1) AS INT)"
     sign = f"if({x} < 0, '-', '')"
     if tagged:
         plain, point = f"replace({text}, 'inf', 'Infinity')", ", '.0'"

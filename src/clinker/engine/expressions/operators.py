@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from clinker.cxl.check.operators import comparable
+from clinker.cxl.sql.dialect import current_dialect
 from clinker.cxl.sql.operand import NotNative, Operand, Sql
 from clinker.cxl.sql.text import int_literal
 from clinker.cxl.syntax.ast import EQUALITY_OPS, ORDERING_OPS, BinaryOp
@@ -74,13 +75,17 @@ def _of_ints(scope: Scope, op: BinaryOp, a: Operand, b: Operand) -> Sql:
         return Sql(value, both(f"{value} IS NULL", present(a), present(b)))
     by_zero = _is_zero(b)
     if op is BinaryOp.MODULO:
-        return Sql(f"try_mod({a.text}, {b.text})", _failing(a, by_zero))
+        # What is divided by -1 leaves nothing, not even where the quotient would be too large.
+        divisor = b.text if b.is_literal and b.value != -1 else f"if({b.text} = -1L, 1L, {b.text})"
+        return Sql(f"try_mod({a.text}, {divisor})", _failing(a, by_zero))
     overflows: str | None = None
     if not b.is_literal or b.value == -1:
         overflows = f"({a.text} = {_SMALLEST} AND {b.text} = -1L)"
     impossible = either(by_zero, overflows)
     # The divisor is what is guarded: an engine may compute a quotient before it looks at a test.
     divisor = f"if({impossible}, CAST(NULL AS BIGINT), {b.text})" if impossible else b.text
+    if b.is_literal and not b.value:
+        divisor = "CAST(NULL AS BIGINT)"
     return Sql(f"({a.text} DIV {divisor})", either(_failing(a, by_zero), overflows))
 
 
@@ -88,7 +93,9 @@ def _of_floats(op: BinaryOp, a: Operand, b: Operand) -> Sql:
     if op in _CHECKED:
         return Sql(f"({a.text} {op} {b.text})")
     by_zero = _is_zero(b)
-    divisor = f"nullif({b.text}, 0D)" if by_zero else b.text
+    divisor = f"if({by_zero}, CAST(NULL AS DOUBLE), {b.text})" if by_zero else b.text
+    if b.is_literal and not b.value:
+        divisor = "CAST(NULL AS DOUBLE)"
     sign = "/" if op is BinaryOp.DIVIDE else "%"
     return Sql(f"({a.text} {sign} {divisor})", _failing(a, by_zero))
 
@@ -153,6 +160,8 @@ def _of_doubles(op: BinaryOp, a: Operand, b: Operand) -> str:
 
 def _equal_containers(scope: Scope, a: Operand, b: Operand) -> str:
     if kind_of(a.type) is Kind.MAP:
+        raise NotNative
+    if not current_dialect().closures:
         raise NotNative
     x, y = a.type.element_type, b.type.element_type
     same = scope.over(
