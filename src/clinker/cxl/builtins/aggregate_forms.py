@@ -7,10 +7,10 @@ engine keeps in place per group, without sorting or collecting records.
 from __future__ import annotations
 
 from clinker.cxl.sql.aggregates import AggregateCall, AggregateForm, AggregateSql
+from clinker.cxl.sql.dialect import current_dialect
 from clinker.cxl.sql.exact_sums import ExactSum, exact_sum
 from clinker.cxl.sql.operand import Operand
 from clinker.cxl.sql.tagged import number_sql
-from clinker.cxl.sql.dialect import current_dialect
 from clinker.cxl.sql.text import has_minus_sql, tagged_float_sql
 from clinker.cxl.types import NUMERIC, Kind, Type
 

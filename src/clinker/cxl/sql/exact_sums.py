@@ -217,8 +217,9 @@ def _leading_of_many(call: AggregateCall, sums: list[str], span: Span) -> _Leadi
     negative = call.bind(f"{carried} < 0")
     absolute = f"if({negative}, transform({limbs}, total -> -total), {limbs})"
     # Two zeros stand below the digits, so that every digit has two others behind it.
+    zeros = "CAST(array(0L, 0L) AS ARRAY<BIGINT>)"
     digits = call.bind(
-        f"aggregate({absolute}, named_struct('carry', 0L, 'digits', CAST(array(0L, 0L) AS ARRAY<BIGINT>)),"
+        f"aggregate({absolute}, named_struct('carry', 0L, 'digits', {zeros}),"
         f" (before, total) -> named_struct("
         f"'carry', shiftright(total + before.carry, {LIMB_BITS}),"
         f" 'digits', array_append(before.digits, (total + before.carry) & {_DIGIT_MASK})),"

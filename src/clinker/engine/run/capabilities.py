@@ -32,9 +32,10 @@ def _problems(plan: Plan, engine: Engine) -> Iterator[Diagnostic]:
             continue
         window = planned.node.config.analytic_window
         if window is not None and _slides(window) and not engine.slides_frames:
+            title = TITLES[engine.name]
             yield planned.unit.problem(
                 "E324",
-                f"the engine {TITLES[engine.name]} has no frames that begin behind the first record",
+                f"the engine {title} has no frames that begin behind the first record",
                 window.at("frame"),
                 help="run it on Spark with --engine spark, or begin the frame with "
                 "unbounded_preceding",

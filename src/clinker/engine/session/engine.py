@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from pyspark.sql.types import StructType
 
     from clinker.cxl.sql.operand import SqlForm
-    from clinker.engine.flow.frame import Frame
+    from clinker.engine.flow.frame import BatchFunction, Frame
     from clinker.engine_names import EngineName
 
 T = TypeVar("T")
@@ -60,6 +60,10 @@ class Engine:
     def received(self, frame: DataFrame, schema: StructType) -> DataFrame:
         """A frame of rows that were sent to the engine, with columns of exactly these types."""
         return frame
+
+    def guarded(self, function: BatchFunction) -> BatchFunction:
+        """A Python function of batches that fails whenever its input does."""
+        return function
 
     def declared(self, schema: StructType) -> StructType | str:
         """What a Python function gives, as the engine is told."""

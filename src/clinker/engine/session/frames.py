@@ -116,4 +116,4 @@ def run_in_arrow(
         return function(batch.rename_columns(names) for batch in batches)
 
     plain = frame.toDF(*(f"c{number}" for number in range(len(names))))
-    return plain.mapInArrow(run, engine.declared(schema))
+    return plain.mapInArrow(engine.guarded(run), engine.declared(schema))

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from clinker.cxl.sql.dialect import Dialect
 from clinker.cxl.sql.operand import NotNative, Sql, SqlCall, SqlForm
-from clinker.engine.flow.frame import Frame, quoted, unquoted
+from clinker.engine.flow.frame import BatchFunction, Frame, quoted, unquoted
 from clinker.engine.session.engine import Engine, PartFunction
 from clinker.engine.session.sorting import sorted_last
 
@@ -21,7 +21,9 @@ if TYPE_CHECKING:
     from pyspark.sql.types import DataType, StructType
 
 
-_DIALECT = Dialect(java_floats=False, closures=False, reads_dates=False, json_nulls=False, infinite_extremes=False)
+_DIALECT = Dialect(
+    java_floats=False, closures=False, reads_dates=False, json_nulls=False, infinite_extremes=False
+)
 _INTERPRETED = """
     matches find capture split substring format
     file_name file_stem extension parent parent_name
@@ -29,6 +31,8 @@ _INTERPRETED = """
     set
 """.split()
 """Methods whose SQL Sail does not have, or computes otherwise: the interpreter computes them."""
+_PANIC = "PanicException"
+"""What a panic of Rust is in Python; nobody can import it."""
 
 
 def _interpreted(call: SqlCall) -> Sql:
@@ -70,6 +74,20 @@ class SailEngine(Engine):
             for field in schema
         ]
         return frame.selectExpr(*items)
+
+    def guarded(self, function: BatchFunction) -> BatchFunction:
+        """Sail takes a function that a panic of its own has ended for one that has come to its end,
+        so that rows would be missing."""
+
+        def run(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+            try:
+                yield from function(batches)
+            except BaseException as problem:
+                if type(problem).__name__ != _PANIC:
+                    raise
+                raise RuntimeError(f"panic: {problem}") from None
+
+        return run
 
     def declared(self, schema: StructType) -> StructType | str:
         """As text: from a schema Sail takes metadata as well, by which it tells types apart."""
