@@ -24,8 +24,14 @@ def spark(session: Session) -> SparkSession:
 
 @pytest.fixture(autouse=True)
 def in_dialect(request: pytest.FixtureRequest) -> Iterator[None]:
-    """Tests that write SQL by themselves write that of the engine they run on."""
+    """Tests that write SQL by themselves write that of the engine they run on.
+
+    Those of what only Spark does are left out elsewhere.
+    """
     name = request.config.getoption("--engine")
+    only = request.node.get_closest_marker("spark_only")
+    if only and name != "spark":
+        pytest.skip(only.args[0])
     with writing_in(SailEngine.dialect if name == "sail" else Engine.dialect):
         yield
 

@@ -190,5 +190,7 @@ nodes:
     for mode in ([], ["--dry-run"]):
         done = clinker(tmp_path, "--engine", "sail", *mode)
         assert done.returncode == 1
-        assert done.stderr.startswith("error[E324]: the engine Sail has no frames that begin ")
+        assert done.stderr.startswith(
+            "error[E324]: the engine Sail has only frames of rows that begin "
+        )
     assert clinker(tmp_path, "--engine", "spark", "--dry-run").returncode == 0

@@ -35,15 +35,13 @@ def _problems(plan: Plan, engine: Engine) -> Iterator[Diagnostic]:
             title = TITLES[engine.name]
             yield planned.unit.problem(
                 "E324",
-                f"the engine {title} has no frames that begin behind the first record",
+                f"the engine {title} has only frames of rows that begin with unbounded_preceding",
                 window.at("frame"),
-                help="run it on Spark with --engine spark, or begin the frame with "
-                "unbounded_preceding",
+                help="run it on Spark with --engine spark, or ask for such a frame",
             )
 
 
 def _slides(window: AnalyticWindow) -> bool:
-    """Whether records leave the frame while it moves on."""
+    """Whether records leave the frame while it moves on, or it is one by value."""
     frame = window.frame
-    extent = (frame.rows or frame.range) if frame else None
-    return extent is not None and extent.start != _UNBOUNDED
+    return frame is not None and (frame.rows is None or frame.rows.start != _UNBOUNDED)

@@ -36,7 +36,7 @@ class Engine:
     keeps_order: bool = True
     """Whether rows go on standing as they were read or sorted, until something shuffles them."""
     slides_frames: bool = True
-    """Whether windows may have frames that records leave again."""
+    """Whether windows may have frames that records leave again, or frames by value."""
 
     def leaving(self, frame: Frame) -> Frame:
         """A frame whose rows are about to leave the engine. Columns may be added behind its own."""
