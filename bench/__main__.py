@@ -18,10 +18,14 @@ from functools import partial
 from importlib.metadata import version
 from pathlib import Path
 from statistics import median
+from typing import TYPE_CHECKING
 
-from bench import formats
+from bench import formats, groups
 from bench.data import ROWS, make_all
 from bench.workloads import CLEAN, DIRTY, TINY, WARM, Workload, chain
+
+if TYPE_CHECKING:
+    from clinker.engine.session.session import Session
 
 RESULTS = Path(__file__).parent / "RESULTS.md"
 FORMATS = Path(__file__).parent / "FORMATS.md"
@@ -87,6 +91,8 @@ def main() -> None:
         results |= found
     planning = chains(args.repeat) if args.only in "long chains" else {}
     text = table(results, rejecting, planning, args.rows)
+    if args.only in "groups":
+        text += "\n".join([*groups.report(grouped(folder / "groups", args.rows, args.repeat)), ""])
     print(text)
     if not args.only:
         RESULTS.write_text(text)
@@ -112,7 +118,7 @@ def side_by_side(jobs: Mapping[str, Callable[[], object]], repeat: int) -> Times
 
 def cold(workload: Workload, data: Path, repeat: int) -> Times:
     with tempfile.TemporaryDirectory() as scratch:
-        work = prepared(workload, data, Path(scratch))
+        work = prepared(workload.pipeline, data, Path(scratch))
 
         def script(text: str, out: str) -> Callable[[], object]:
             command = [sys.executable, "-c", text, str(data), str(Path(scratch, out))]
@@ -171,30 +177,50 @@ def warm(
         return results, dict(side_by_side(both, repeat))
 
 
+def grouped(data: Path, rows: int, repeat: int) -> Times:
+    """Seconds of the jobs on records that belong together."""
+    from clinker.engine.session import SessionSettings, open_session
+
+    print("measuring: groups", flush=True)
+    groups.make_lines(data, rows)
+    with (
+        open_session(SessionSettings(memory_limit=4 * 2**30)) as session,
+        tempfile.TemporaryDirectory() as scratch,
+    ):
+        jobs: dict[str, Callable[[], object]] = {}
+        for number, (name, pipeline) in enumerate(groups.PIPELINES.items()):
+            folder = Path(scratch, str(number))
+            folder.mkdir()
+            jobs[name] = pipeline_job(prepared(pipeline, data, folder), session)
+        side_by_side(jobs, WARM_UPS)
+        return side_by_side(jobs, repeat)
+
+
 def warm_jobs(
-    workload: Workload, data: Path, folder: Path, session: object
+    workload: Workload, data: Path, folder: Path, session: Session
 ) -> dict[str, Callable[[], object]]:
+    return {
+        "clinker": pipeline_job(prepared(workload.pipeline, data, folder), session),
+        "PySpark": lambda: workload.spark(session.spark, data, folder / "spark"),
+        "DuckDB": lambda: run_duckdb(workload, data, folder / "duckdb.out"),
+        "Polars": lambda: workload.polars(data, folder / "polars.out"),
+    }
+
+
+def pipeline_job(work: Path, session: Session) -> Callable[[], object]:
+    """A run of the pipeline in a folder."""
     from clinker.engine.run.observer import Quiet
     from clinker.engine.run.run import run_in
-    from clinker.engine.session.session import Session
     from clinker.plan.compile import compile_pipeline
     from clinker.plan.options import Options
 
-    assert isinstance(session, Session)
-    work = prepared(workload, data, folder)
-
-    def clinker() -> None:
+    def run() -> None:
         path = work / "pipeline.yaml"
         compiled = compile_pipeline(path.read_bytes(), str(path), Options(base_dir=work))
         assert compiled.plan, compiled.diagnostics
         run_in(compiled.plan, session, Quiet())
 
-    return {
-        "clinker": clinker,
-        "PySpark": lambda: workload.spark(session.spark, data, folder / "spark"),
-        "DuckDB": lambda: run_duckdb(workload, data, folder / "duckdb.out"),
-        "Polars": lambda: workload.polars(data, folder / "polars.out"),
-    }
+    return run
 
 
 def run_duckdb(workload: Workload, data: Path, out: Path) -> None:
@@ -204,13 +230,13 @@ def run_duckdb(workload: Workload, data: Path, out: Path) -> None:
         connection.execute(workload.duckdb.format(data=data, out=out))
 
 
-def prepared(workload: Workload, data: Path, folder: Path) -> Path:
+def prepared(pipeline: str, data: Path, folder: Path) -> Path:
     """A folder with the pipeline and links to its inputs."""
     work = folder / "clinker"
     shutil.rmtree(work, ignore_errors=True)
     work.mkdir()
-    (work / "pipeline.yaml").write_text(workload.pipeline)
-    for file in data.iterdir():
+    (work / "pipeline.yaml").write_text(pipeline)
+    for file in filter(Path.is_file, data.iterdir()):
         os.link(file, work / file.name)
     return work
 

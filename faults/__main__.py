@@ -17,6 +17,7 @@ from random import Random
 
 from faults.commits import commit_round, recovery_round
 from faults.runs import Round, Runs, can_mount, rounds, server
+from faults.staging import staging_round
 from faults.verdict import Verdict
 
 PAGE = Path(__file__).parent.parent / "docs" / "reliability.md"
@@ -24,6 +25,7 @@ BEGIN, END = "<!-- faults: begin -->", "<!-- faults: end -->"
 WEIGHTS = {
     "a commit is killed": 40,
     "a recovery is killed": 16,
+    "runs are killed that stage the same source": 14,
     "the command is killed": 14,
     "the input changes": 10,
     "the command gets signals": 8,
@@ -32,10 +34,11 @@ WEIGHTS = {
     "a Python worker is killed": 3,
     "the disk is full": 2,
 }
-"""How many rounds of a hundred."""
+"""How often each of them is played, beside the others."""
 CHEAP: Mapping[str, Round] = {
     "a commit is killed": commit_round,
     "a recovery is killed": recovery_round,
+    "runs are killed that stage the same source": staging_round,
 }
 
 
@@ -45,6 +48,8 @@ def main() -> int:
     parser.add_argument("--seed", type=int, default=1, help="what decides at random (default: 1)")
     parser.add_argument("--only", default="", help="kinds whose name contains this; writes no page")
     args = parser.parse_args()
+    if not any(args.only in kind for kind in WEIGHTS):
+        parser.error(f"no kind has '{args.only}' in its name: {', '.join(WEIGHTS)}")
     begun = time.monotonic()
     counts = play(args.rounds, args.seed, args.only)
     table = as_table(counts)

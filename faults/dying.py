@@ -17,18 +17,24 @@ def killed_at(moment: int, work: Callable[[], object]) -> bool:
 
     Whether it was killed: it may have ended before.
     """
+    _, status = os.waitpid(started(work, moment), 0)
+    if os.WIFEXITED(status) and os.WEXITSTATUS(status):
+        raise RuntimeError("the work has failed before it was killed")
+    return os.WIFSIGNALED(status)
+
+
+def started(work: Callable[[], object], moment: int | None = None) -> int:
+    """A process that does work and is killed as above, if it is to be."""
     child = os.fork()
     if not child:
         try:
-            _die_at(moment)
+            if moment:
+                _die_at(moment)
             work()
             os._exit(0)
         finally:
             os._exit(1)
-    _, status = os.waitpid(child, 0)
-    if os.WIFEXITED(status) and os.WEXITSTATUS(status):
-        raise RuntimeError("the work has failed before it was killed")
-    return os.WIFSIGNALED(status)
+    return child
 
 
 def _die_at(moment: int) -> None:

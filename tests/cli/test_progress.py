@@ -108,3 +108,26 @@ def test_a_terminal_shows_no_progress_unless_wanted(threshold: TraceLevel, quiet
 
 def test_a_log_that_nobody_reads_does_not_stop_the_run() -> None:
     assert shown(ClosedPipe()) == ""
+
+
+def test_names_of_steps_are_shown_as_they_are(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("COLUMNS", "120")
+    terminal = Terminal()
+    with watching(TraceLevel.INFO, Interruption(), quiet=False, stream=terminal) as log:
+        log.step_started("staging [red]a[/blue]\x1b[2J\n.csv")
+        shown_in_time = time.monotonic() + 5
+        while "staging" not in terminal.getvalue() and time.monotonic() < shown_in_time:
+            time.sleep(0.02)
+    assert r"staging [red]a[/blue]\x1b[2J\n.csv" in terminal.getvalue()
+
+
+def test_bytes_are_told_as_sizes(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("COLUMNS", "120")
+    terminal = Terminal()
+    with watching(TraceLevel.INFO, Interruption(), quiet=False, stream=terminal) as log:
+        log.step_started("staging orders.csv", 4_000_000_000, "bytes")
+        log.advanced(1_500_000)
+        shown_in_time = time.monotonic() + 5
+        while "1.5 MB" not in terminal.getvalue() and time.monotonic() < shown_in_time:
+            time.sleep(0.02)
+    assert "1.5 MB of 4.0 GB" in terminal.getvalue()

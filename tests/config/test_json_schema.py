@@ -2,19 +2,30 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import tomllib
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 from jsonschema import Draft202012Validator
 
-from clinker.config import load_pipeline
+from clinker.config import (
+    Loaded,
+    load_channel,
+    load_columns,
+    load_composition,
+    load_pipeline,
+    load_schema_file,
+    load_workspace,
+)
 from clinker.config.interpolate import verbatim
-from clinker.config.json_schema import pipeline_json_schema
+from clinker.config.json_schema import KINDS, every_property, pipeline_json_schema
 from clinker.config.tree import Node, ScalarNode, SequenceNode
 from clinker.config.yaml import parse_yaml
 from clinker.diagnostics import Source
+from clinker.editing.kinds import FileKind, kind_of
+from tests.spec.cases import all_cases
 
 DATA = Path(__file__).parent / "data"
 PIPELINES = sorted(DATA.glob("*.yaml"))
@@ -79,14 +90,91 @@ def test_is_described() -> None:
     assert schema["$defs"]["TransformNode"]["description"]
 
 
-def undescribed(schema: Any) -> Iterator[str]:
-    """The properties of sources, outputs and formats that an editor has nothing to say about."""
-    for name, model in schema["$defs"].items():
-        if name.endswith(("Source", "Output", "Reading", "Writing", "Transport", "Pagination")):
-            for key, facts in model.get("properties", {}).items():
-                if "description" not in facts and "const" not in facts:
-                    yield f"{name}.{key}"
+@pytest.mark.parametrize("kind", KINDS)
+def test_every_property_is_described(kind: str) -> None:
+    schema = KINDS[kind]()
+    Draft202012Validator.check_schema(schema)
+    properties = list(every_property(schema))
+    assert properties
+    assert [name for name, facts in properties if "description" not in facts] == []
 
 
-def test_all_that_reads_and_writes_is_described() -> None:
-    assert not list(undescribed(pipeline_json_schema()))
+def _files() -> Iterator[tuple[str, str, str]]:
+    """The name, kind and text of each file in the examples, the guide and the tests."""
+    for case in all_cases():
+        for name, content in case.files.items():
+            yield f"{case.name}/{name}", name, content.decode("utf-8-sig", "replace")
+    for root in (Path(__file__).parents[2] / "examples", DATA):
+        for path in root.rglob("*"):
+            if path.suffix in (".yaml", ".toml"):
+                yield str(path), path.name, path.read_text(encoding="utf-8")
+
+
+LOADERS: dict[FileKind, list[Callable[[bytes], Loaded[Any]]]] = {
+    FileKind.PIPELINE: [lambda content: load_pipeline(content, {})],
+    FileKind.COMPOSITION: [load_composition],
+    FileKind.CHANNEL: [load_channel],
+    FileKind.SCHEMA: [load_schema_file, load_columns],
+    FileKind.WORKSPACE: [load_workspace],
+}
+
+
+@pytest.mark.parametrize("kind", LOADERS)
+def test_accepts_all_valid_files_that_there_are(kind: FileKind) -> None:
+    validator = Draft202012Validator(KINDS[kind]())
+    accepted = 0
+    for label, name, text in _files():
+        is_valid = any(load(text.encode()).value for load in LOADERS[kind])
+        # What the environment gives a key is not known to an editor.
+        if kind_of(Path(name), text) is kind and is_valid and "${" not in text:
+            written = tomllib.loads(text) if name.endswith(".toml") else data(text)
+            problems = [problem.message for problem in validator.iter_errors(written)]
+            assert not problems, label
+            accepted += 1
+    assert accepted
+
+
+COMPOSITION = """\
+composition:
+  name: c
+  requires: { a: int }
+  produces: { b: string }
+  params: [{ name: rate, type: float, default: 0.5 }]
+nodes:
+  - { type: transform, name: t, input: input, cxl: emit b = "x" }
+"""
+CHANNEL = """\
+channel: { name: acme, target: p.yaml }
+config: { default: { rate: 2 }, fixed: { call.rate: 3 } }
+vars:
+  static: { limit: 5, since: { type: date, default: 2024-01-01 } }
+  source: { orders: { region: EU } }
+"""
+
+
+@pytest.mark.parametrize(
+    ("kind", "text"),
+    [
+        ("composition", COMPOSITION),
+        ("channel", CHANNEL),
+        ("schema", "schema: { a: int, b: 'nullable(string)' }\n"),
+        ("schema", "- { name: a, type: int }\n"),
+        ("schema", "fields: [{ name: a, start: 0, width: 3 }]\n"),
+    ],
+)
+def test_short_forms_of_other_files_are_accepted(kind: str, text: str) -> None:
+    Draft202012Validator(KINDS[kind]()).validate(data(text))
+
+
+@pytest.mark.parametrize(
+    ("kind", "text"),
+    [
+        ("composition", COMPOSITION.replace("requires", "require")),
+        ("composition", COMPOSITION.replace("type: transform", "type: transfrom")),
+        ("channel", CHANNEL.replace("target", "tarket")),
+        ("schema", "fields: [{ name: a, start: 0, widht: 3 }]\n"),
+        ("schema", "- { name: a, type: itn }\n"),
+    ],
+)
+def test_mistakes_in_other_files_are_refused(kind: str, text: str) -> None:
+    assert not Draft202012Validator(KINDS[kind]()).is_valid(data(text))

@@ -37,7 +37,7 @@ from pathlib import Path
 import pytest
 
 from clinker.cli import cxl
-from clinker.cli.cxl_check import findings
+from clinker.cxl.check.lone import check_lone
 from clinker.cxl.check.modules import ModuleLibrary
 from clinker.cxl.check.resolve import OPEN_ROW, Context, ProgramKind, Row, WindowContext
 from clinker.cxl.check.typecheck import check_expression
@@ -163,7 +163,7 @@ def found_by_checking(case: Case) -> list[Diagnostic]:
     if case.kind == "condition":
         parsed = parse_expression(source)
         return check_expression(parsed, case.context(), BOOL, "the condition").diagnostics
-    return findings(source, case.context())
+    return check_lone(source, case.context())
 
 
 @pytest.fixture(scope="module")

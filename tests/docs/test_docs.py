@@ -38,7 +38,7 @@ from tests.docs.tables import WorkedExample, read_table, run_node, worked_exampl
 
 _ANNOTATION = re.compile(r"(?:#|--) (?P<severity>error|warning): (?P<message>.*)")
 _PROGRAMS = sorted(EXAMPLES.rglob("*.cxl"))
-_LANGUAGES = {"cxl", "console", "yaml", "csv", "text", "json", "python"}
+_LANGUAGES = {"cxl", "console", "yaml", "toml", "csv", "text", "json", "lua", "python"}
 
 
 def test_every_block_is_of_a_kind_that_is_tested() -> None:

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from clinker.engine.report.facts import RunError
-from clinker.engine.run.observer import Quiet
+from clinker.engine.run.observer import Quiet, Unit
 from clinker.engine.run.run import run_in
 from clinker.plan.compile import compile_pipeline
 from clinker.plan.options import Options
@@ -54,7 +54,7 @@ class Meddler(Quiet):
     def __init__(self, change: Callable[[], None]) -> None:
         self._change = change
 
-    def step_started(self, name: str, total: int | None = None) -> None:
+    def step_started(self, name: str, total: int | None = None, unit: Unit = "records") -> None:
         self._change()
 
 

@@ -14,10 +14,14 @@ from typing import Any
 import jsonschema
 import pytest
 
+from clinker.formats.files.local import input_file
+from clinker.formats.files.staging.copying import make_copy
 from clinker.plan.compile import Plan, compile_pipeline
 from clinker.plan.explain import explain
 from clinker.plan.explain.as_text import size
 from clinker.plan.options import Options
+from clinker.staged_copies import StagedCopy
+from tests.formats.files.staging.staged import Events
 from tests.plan.compiling import brief
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -529,6 +533,28 @@ def test_staging_names_the_copies(tmp_path: Path) -> None:
         "Source 'rates':",
         "  rates.csv → staged: no (no pattern match, reads in place)",
     ]
+
+
+def test_staging_tells_whether_the_copy_of_an_earlier_run_would_do(tmp_path: Path) -> None:
+    storage = (
+        '[storage.staging]\nenabled = true\ndir = "staged"\n'
+        'patterns = ["*.csv"]\non_existing = "reuse"\n'
+    )
+    nodes = ORDERS + RATES + combine("o.id == r.id") + output("joined")
+    plan = planned(tmp_path, nodes, storage=storage)
+    (tmp_path / "staged").mkdir()
+    for name in ("orders.csv", "rates.csv"):
+        copy = StagedCopy.of(tmp_path / "staged", tmp_path / name)
+        make_copy(input_file(0, str(tmp_path / name)), copy, "r", Events(), verifies=False)
+    (tmp_path / "rates.csv").write_bytes(b"y" * 1024)
+    before = sorted((tmp_path / "staged").iterdir())
+    lines = section(explain(plan, "text"), "Staging Plan").splitlines()
+    assert [line.rpartition(" ")[2] for line in lines] == ["'orders':", "hit", "'rates':", "miss"]
+    sources = document(plan)["storage_summary"]["staging"]["sources"]
+    assert [file["reuse"] for source in sources for file in source["files"]] == ["hit", "miss"]
+    assert sorted((tmp_path / "staged").iterdir()) == before
+    plan = planned(tmp_path, nodes, storage=storage.replace("reuse", "overwrite"))
+    assert "reuse" not in section(explain(plan, "text"), "Staging Plan")
 
 
 # All forms, on whole pipelines

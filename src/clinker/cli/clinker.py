@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import math
 from collections.abc import Callable, Sequence
 from itertools import pairwise
 from typing import TypeAlias
@@ -12,8 +13,14 @@ from clinker.cli.command import Parser, add_completion, add_format, run_command
 from clinker.engine_names import ENGINES
 
 LOG_LEVELS = ("error", "warn", "info", "debug", "trace")
+LOG_FORMATS = ("text", "json")
 EXPLAIN_FORMATS = ("text", "json", "dot", "sql")
+CHECK_FORMATS = ("text", "github", "sarif", "json")
+SCHEMA_KINDS = ("pipeline", "composition", "channel", "schema", "workspace")
 _PIPELINE_FILES = (".yaml", ".yml")
+_FOREVER = "forever"
+_OPTIONAL_VALUES = {"--explain": EXPLAIN_FORMATS[0], "--wait": _FOREVER}
+"""What options mean that need no value."""
 
 _EPILOG = """\
 exit codes:
@@ -35,10 +42,12 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 def _spell_out(words: Sequence[str]) -> Sequence[str]:
     """`--explain pipeline.yaml` names no format, so that it is `--explain text pipeline.yaml`."""
-    for at, (option, value) in enumerate(pairwise(words)):
-        if option == "--explain" and value.endswith(_PIPELINE_FILES):
-            return [*words[: at + 1], EXPLAIN_FORMATS[0], *words[at + 1 :]]
-    return words
+    spelled: list[str] = []
+    for option, value in pairwise([*words, ""]):
+        spelled.append(option)
+        if option in _OPTIONAL_VALUES and value.endswith(_PIPELINE_FILES):
+            spelled.append(_OPTIONAL_VALUES[option])
+    return spelled
 
 
 _Commands: TypeAlias = "argparse._SubParsersAction[Parser]"
@@ -56,7 +65,10 @@ def command_parser() -> Parser:
     commands = parser.add_subparsers(dest="command", metavar="COMMAND", required=True)
     _add_run(commands)
     _add_explain(commands)
+    _add_check(commands)
+    _add_fmt(commands)
     _add_schema(commands)
+    _add_lsp(commands)
     _add_metrics(commands)
     _add_recover(commands)
     _add_warmup(commands)
@@ -155,6 +167,14 @@ def _add_run_files(command: argparse.ArgumentParser) -> None:
     files = command.add_argument_group("files")
     _add_compilation(files)
     files.add_argument("--force", action="store_true", help="overwrite existing output files")
+    files.add_argument(
+        "--wait",
+        metavar="DURATION",
+        nargs="?",
+        const=_FOREVER,
+        type=_wait_seconds,
+        help="wait for another run that writes the same files, at most as long as 10m or 2h",
+    )
 
 
 def _add_compilation(command: argparse._ActionsContainer) -> None:
@@ -190,12 +210,31 @@ def _add_run_reporting(command: argparse.ArgumentParser) -> None:
     )
     reporting.add_argument("--quiet", action="store_true", help="show no progress, only problems")
     reporting.add_argument(
-        "--log-level", choices=LOG_LEVELS, default="info", help="how much is logged"
+        "--log-level",
+        choices=LOG_LEVELS,
+        help="how much is logged (default: $CLINKER_LOG_LEVEL, else info)",
+    )
+    reporting.add_argument(
+        "--log-format",
+        choices=LOG_FORMATS,
+        help="how it is logged: as text for people, or as a JSON object on every line "
+        "(default: $CLINKER_LOG_FORMAT, else text)",
     )
     reporting.add_argument(
         "--metrics-spool-dir",
         metavar="DIR",
         help="where the run leaves its metrics (default: $CLINKER_METRICS_SPOOL_DIR)",
+    )
+    reporting.add_argument(
+        "--openlineage",
+        metavar="FILE|URL",
+        help="tell a catalogue what the run reads and writes, and which columns are made of which "
+        "(default: $CLINKER_OPENLINEAGE)",
+    )
+    reporting.add_argument(
+        "--count-nodes",
+        action="store_true",
+        help="count the records between nodes also where that takes another look at them",
     )
     add_format(
         reporting,
@@ -229,11 +268,80 @@ def _add_explain(commands: _Commands) -> None:
     add_format(command)
 
 
+def _add_check(commands: _Commands) -> None:
+    command = commands.add_parser(
+        "check",
+        help="check pipelines, compositions, channels, schemas, CXL and clinker.toml",
+        description="Check files without running anything: pipelines, compositions, channels, "
+        "schemas, CXL programs and modules, clinker.toml. Directories are searched for them.",
+    )
+    command.add_argument(
+        "paths", metavar="PATH", nargs="*", default=["."], help="a file or a directory (default: .)"
+    )
+    command.add_argument(
+        "--base-dir",
+        metavar="DIR",
+        help="where relative paths in all files start (default: each file's directory)",
+    )
+    command.add_argument(
+        "--rules-path", metavar="DIR", help="where `use` finds CXL modules (default: ./rules)"
+    )
+    command.add_argument(
+        "--allow-absolute-paths", action="store_true", help="permit absolute paths in the files"
+    )
+    command.add_argument(
+        "--format",
+        choices=CHECK_FORMATS,
+        default="text",
+        help="how diagnostics are printed: " + ", ".join(CHECK_FORMATS),
+    )
+
+
+def _add_fmt(commands: _Commands) -> None:
+    command = commands.add_parser(
+        "fmt",
+        help="format the CXL in pipelines and compositions, and in .cxl files",
+        description="Format CXL in pipelines, compositions and .cxl files and print the result. "
+        "Everything around the CXL stays as it is. Directories are searched for such files.",
+    )
+    command.add_argument("paths", metavar="PATH", nargs="+", help="a file or a directory")
+    mode = command.add_mutually_exclusive_group()
+    mode.add_argument(
+        "--check", action="store_true", help="only tell which files are not formatted; exit 1 then"
+    )
+    mode.add_argument("--write", action="store_true", help="write the files back")
+    add_format(command)
+
+
+def _add_lsp(commands: _Commands) -> None:
+    command = commands.add_parser(
+        "lsp",
+        help="serve editors: diagnostics, completion, hover, definitions, renaming",
+        description="Speak the Language Server Protocol on standard input and output, as editors "
+        "ask for it.",
+    )
+    command.add_argument(
+        "--stdio", action="store_true", help="the only way there is; editors name it"
+    )
+    command.add_argument(
+        "--rules-path", metavar="DIR", help="where `use` finds CXL modules (default: ./rules)"
+    )
+    command.add_argument(
+        "--allow-absolute-paths", action="store_true", help="permit absolute paths in the files"
+    )
+
+
 def _add_schema(commands: _Commands) -> None:
-    commands.add_parser(
+    command = commands.add_parser(
         "schema",
-        help="print the JSON Schema of pipeline files",
-        description="Print the JSON Schema of pipeline files, with which editors check them.",
+        help="print the JSON Schema of a kind of file",
+        description="Print the JSON Schema with which editors complete and check a kind of file.",
+    )
+    command.add_argument(
+        "--kind",
+        choices=SCHEMA_KINDS,
+        default="pipeline",
+        help="the kind of file; workspace is clinker.toml (default: pipeline)",
     )
 
 
@@ -297,6 +405,18 @@ def _at_least(low: int) -> Callable[[str], int]:
         return value
 
     return number
+
+
+def _wait_seconds(text: str) -> float:
+    from clinker.config.quantities import parse_duration
+
+    if text == _FOREVER:
+        return math.inf
+    try:
+        return parse_duration(text).total_seconds()
+    except ValueError:
+        message = f"'{text}' is not a duration such as 30s, 10m or 2h"
+        raise argparse.ArgumentTypeError(message) from None
 
 
 def _memory_size(text: str) -> int:

@@ -4,18 +4,23 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import stat
 import sys
+import time
 from argparse import Namespace
 from pathlib import Path
 from typing import NoReturn
 
 from clinker.cli.command import IO, OK, CommandError
+from clinker.cli.metrics_archive import archived_ids, locked_directory, opened_archive
 from clinker.cxl.failure import printable
 from clinker.frozen import frozen
 
 _NEEDED = {"schema_version": int, "execution_id": str, "pipeline_name": str}
 """What tells metrics from other files; each line of an archive names its own version."""
+_HALF_WRITTEN = re.compile(r"\.[\w-]+\.json\.\d+\.tmp", re.ASCII)
+_ABANDONED_SECONDS = 24 * 3600
 _MAX_BYTES = 64 * 2**20
 """Far more than the names of all files of a run take."""
 
@@ -36,18 +41,45 @@ class _Unfit(Exception):
 
 
 def run(args: Namespace) -> int:
-    archive = Path(args.output_file)
-    reports = find_reports(Path(args.spool_dir), archive)
+    spool, archive = Path(args.spool_dir), Path(args.output_file)
     if args.dry_run:
+        reports = _new(find_reports(spool, archive), archived_ids(archive))
         print(f"Would collect {len(reports)} file(s) from {args.spool_dir}")
         for report in reports:
             print(f"  {printable(str(report.file))} ({printable(report.pipeline)})")
         return OK
-    append(archive, reports)
-    if args.delete_after_collect:
-        _delete(reports)
-    print(f"Collected {len(reports)} file(s) → {args.output_file}")
+    with locked_directory(spool):
+        reports = find_reports(spool, archive)
+        added = _append(archive, reports)
+        if args.delete_after_collect:
+            _delete([*(report.file for report in reports), *_abandoned(spool)])
+    known = len(reports) - added
+    print(f"Collected {added} file(s) → {args.output_file}" + (f", {known} known" if known else ""))
     return OK
+
+
+def _append(archive: Path, reports: list[Report]) -> int:
+    """Add what is not there yet, which may be all if an earlier collect was killed."""
+    if not reports:
+        return 0
+    with opened_archive(archive) as opened:
+        added = _new(reports, opened.ids())
+        if added:
+            opened.append([report.line for report in added])
+    return len(added)
+
+
+def _new(reports: list[Report], known: set[str]) -> list[Report]:
+    """One report for each run that is not known."""
+    by_run = {report.order[1]: report for report in reversed(reports)}
+    return [r for r in reports if r.order[1] not in known and by_run[r.order[1]] is r]
+
+
+def _abandoned(spool: Path) -> list[Path]:
+    """What killed runs left half-written, long ago."""
+    entries = [entry for entry in os.scandir(spool) if _HALF_WRITTEN.fullmatch(entry.name)]
+    before = time.time() - _ABANDONED_SECONDS
+    return [Path(e.path) for e in entries if e.stat(follow_symlinks=False).st_mtime < before]
 
 
 def find_reports(spool: Path, archive: Path) -> list[Report]:
@@ -108,24 +140,10 @@ def _refuse(constant: str) -> NoReturn:
     raise ValueError(constant)
 
 
-def _delete(reports: list[Report]) -> None:
-    for report in reports:
+def _delete(files: list[Path]) -> None:
+    for file in files:
         try:
-            report.file.unlink(missing_ok=True)
+            file.unlink(missing_ok=True)
         except OSError as problem:
-            message = f"collected, but '{report.file}' cannot be deleted: {problem.strerror}"
+            message = f"collected, but '{file}' cannot be deleted: {problem.strerror}"
             raise CommandError(message, IO) from problem
-
-
-def append(archive: Path, reports: list[Report]) -> None:
-    """Add the reports to the archive; they are on disk when this returns."""
-    if not reports:
-        return
-    try:
-        archive.parent.mkdir(parents=True, exist_ok=True)
-        with archive.open("a", encoding="utf-8") as stream:
-            stream.writelines(f"{report.line}\n" for report in reports)
-            stream.flush()
-            os.fsync(stream.fileno())
-    except OSError as problem:
-        raise CommandError(f"cannot write '{archive}': {problem.strerror}", IO) from problem

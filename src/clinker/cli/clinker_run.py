@@ -9,18 +9,33 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import TextIO
 
 from clinker.cli.command import CONFIGURATION, IO, OK, USAGE, CommandError, report
 from clinker.cxl.failure import printable
-from clinker.diagnostics import in_reading_order
+from clinker.diagnostics import Diagnostic, in_reading_order
 from clinker.plan.compile import Compiled, Plan, compile_pipeline
 from clinker.plan.files.discovery import check_inputs
 from clinker.plan.nodes import Shape
 from clinker.plan.options import Options, Preview
 from clinker.plan.values import with_texts
 
+_VARIABLES = {
+    "--batch-id": "CLINKER_BATCH_ID",
+    "--env": "CLINKER_ENV",
+    "--log-format": "CLINKER_LOG_FORMAT",
+    "--log-level": "CLINKER_LOG_LEVEL",
+    "--memory-limit": "CLINKER_MEMORY_LIMIT",
+    "--metrics-spool-dir": "CLINKER_METRICS_SPOOL_DIR",
+    "--openlineage": "CLINKER_OPENLINEAGE",
+    "--threads": "CLINKER_THREADS",
+}
+"""By option, the variable of the environment that stands for it."""
+
 
 def run(args: Namespace) -> int:
+    args.parser.take_from_environment(args, _VARIABLES, os.environ)
+    args.log_level = args.log_level or "info"
     if args.dry_run_output and not args.dry_run_n:
         raise CommandError("--dry-run-output needs -n, the number of records", USAGE)
     conf = _pairs("--spark-conf", args.spark_conf)
@@ -30,7 +45,7 @@ def run(args: Namespace) -> int:
     if args.dry_run and not args.dry_run_n:
         return _check(compiled, args, conf)
     if compiled.plan is None:
-        report(compiled.diagnostics, args.format)
+        _report(compiled.diagnostics, args)
         return CONFIGURATION
     # Whoever only compiles should not wait for what a run needs.
     from clinker.cli.execution import Execution
@@ -41,7 +56,7 @@ def run(args: Namespace) -> int:
 def explain_plan(args: Namespace, form: str) -> int:
     """Print the execution plan of a pipeline."""
     compiled = compile_file(args)
-    failed = report(compiled.diagnostics, args.format, sys.stderr)
+    failed = _report(compiled.diagnostics, args, sys.stderr)
     if failed or not compiled.plan:
         return CONFIGURATION
     from clinker.engine.report.explain import explain
@@ -53,10 +68,10 @@ def explain_plan(args: Namespace, form: str) -> int:
 def _check(compiled: Compiled, args: Namespace, spark_conf: Mapping[str, str]) -> int:
     """Everything there is to say without reading data."""
     if compiled.plan is None:
-        report(compiled.diagnostics, args.format)
+        _report(compiled.diagnostics, args)
         return CONFIGURATION
     inputs = check_inputs(compiled.plan.graph, compiled.plan.options, datetime.now(UTC))
-    if report(in_reading_order([*compiled.diagnostics, *inputs]), args.format):
+    if _report(in_reading_order([*compiled.diagnostics, *inputs]), args):
         return IO
     from clinker.cli.session_settings import session_settings
     from clinker.engine.run.capabilities import engine_problems
@@ -66,11 +81,25 @@ def _check(compiled: Compiled, args: Namespace, spark_conf: Mapping[str, str]) -
     memory = memory_problem(settings)
     problems = [*([memory] if memory else []), *engine_problems(compiled.plan, settings.engine)]
     if problems:
-        report(problems, args.format)
+        _report(problems, args)
         return CONFIGURATION
-    if args.format == "text" and not args.quiet:
+    if args.format == "text" and args.log_format != "json" and not args.quiet:
         _print_summary(compiled.plan, args.config)
     return OK
+
+
+def _report(
+    diagnostics: Sequence[Diagnostic], args: Namespace, json_to: TextIO | None = None
+) -> bool:
+    """Tell findings the way the user asked for; whether there was an error."""
+    logs_json = getattr(args, "log_format", None) == "json"
+    if logs_json:
+        from clinker.cli.log_lines import write_diagnostics
+
+        write_diagnostics(diagnostics)
+    if logs_json and (args.format != "json" or json_to):
+        return any(d.is_error for d in diagnostics)
+    return report(diagnostics, args.format, json_to)
 
 
 def compile_file(args: Namespace) -> Compiled:
@@ -91,7 +120,7 @@ def compile_file(args: Namespace) -> Compiled:
 
 def _options(args: Namespace) -> Options:
     """The options of a command line, completed from the environment."""
-    spool = getattr(args, "metrics_spool_dir", None) or os.environ.get("CLINKER_METRICS_SPOOL_DIR")
+    spool = getattr(args, "metrics_spool_dir", None)
     records = getattr(args, "dry_run_n", None)
     return Options(
         base_dir=Path(args.base_dir) if args.base_dir else Path(args.config).parent,
@@ -106,6 +135,8 @@ def _options(args: Namespace) -> Options:
         batch_id=getattr(args, "batch_id", None),
         preview=Preview(records, _path(args.dry_run_output)) if records else None,
         force=getattr(args, "force", False),
+        count_nodes=getattr(args, "count_nodes", False),
+        wait=getattr(args, "wait", None),
         metrics_spool_dir=_path(spool),
         variables=dict(os.environ),
     )

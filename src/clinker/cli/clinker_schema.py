@@ -7,10 +7,10 @@ import sys
 from argparse import Namespace
 
 from clinker.cli.command import OK
-from clinker.config.json_schema import pipeline_json_schema
+from clinker.config.json_schema import KINDS
 
 
-def run(_: Namespace) -> int:
-    json.dump(pipeline_json_schema(), sys.stdout, ensure_ascii=False, indent=2)
+def run(args: Namespace) -> int:
+    json.dump(KINDS[args.kind](), sys.stdout, ensure_ascii=False, indent=2)
     sys.stdout.write("\n")
     return OK

@@ -6,7 +6,7 @@ import argparse
 import io
 import signal
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from importlib import import_module
 from typing import Any, NoReturn, TextIO
 
@@ -56,6 +56,20 @@ class Parser(argparse.ArgumentParser):
         helps = (did_you_mean(option, self._option_string_actions) for option in options)
         self.error("; ".join([message, *filter(None, helps)]))
 
+    def take_from_environment(
+        self, args: argparse.Namespace, variables: Mapping[str, str], found: Mapping[str, str]
+    ) -> None:
+        """Options that were not given, from the variables that stand for them."""
+        for option, variable in variables.items():
+            action, text = self._option_string_actions[option], found.get(variable)
+            if text and getattr(args, action.dest) is None:
+                try:
+                    value = self._get_value(action, text)
+                    self._check_value(action, value)
+                except argparse.ArgumentError as problem:
+                    self.error(f"environment variable {variable}: {problem.message}")
+                setattr(args, action.dest, value)
+
     def _check_value(self, action: argparse.Action, value: Any) -> None:
         try:
             super()._check_value(action, value)
@@ -95,17 +109,28 @@ def _run(parser: argparse.ArgumentParser, words: Sequence[str]) -> int:
     try:
         code: int = import_module(f"clinker.cli.{parser.prog}_{args.command}").run(args)
     except CommandError as problem:
-        print(f"error: {problem}", file=sys.stderr)
+        _tell(args, str(problem))
         return problem.code
     except Exception as problem:  # noqa: BLE001, nobody else is left to tell of it
         if getattr(args, "log_level", None) in DETAILED:
             import traceback
 
             traceback.print_exception(problem)
-        print(f"error: {internal_error(problem)}", file=sys.stderr)
-        print(f"  help: {report_it(args)}", file=sys.stderr)
+        _tell(args, internal_error(problem), report_it(args))
         return INTERNAL
     return code
+
+
+def _tell(args: argparse.Namespace, message: str, help: str | None = None) -> None:
+    """Why the command cannot go on."""
+    if getattr(args, "log_format", None) == "json":
+        from clinker.cli.log_lines import write_error
+
+        write_error(message, help=help)
+        return
+    print(f"error: {message}", file=sys.stderr)
+    if help:
+        print(f"  help: {help}", file=sys.stderr)
 
 
 def internal_error(problem: BaseException) -> str:

@@ -13,6 +13,7 @@ _COMPLETED = {
     "CONFIG": shtab.FILE,
     "DIR": shtab.DIRECTORY,
     "FILE": shtab.FILE,
+    "PATH": shtab.FILE,
     "PLACE": shtab.FILE,
     "SUBJECT": shtab.FILE,
 }

@@ -7,7 +7,8 @@ from argparse import Namespace
 from pathlib import Path
 
 from clinker.cli.command import report
-from clinker.cli.inputs import STANDARD_INPUT, InputError, UsageError, read_program
+from clinker.cli.inputs import STANDARD_INPUT, UNREADABLE, UsageError, read_program
+from clinker.cli.rewriting import replace_file
 from clinker.cxl.syntax.format import format_program
 from clinker.cxl.syntax.parser import parse
 
@@ -33,18 +34,6 @@ def _format(path: str, args: Namespace) -> int:
     if not args.write:
         sys.stdout.write(text)
     elif text != source.text:
-        _replace(Path(path), text)
+        replace_file(Path(path), text.encode(), UNREADABLE)
         print(f"reformatted {path}", file=sys.stderr)
     return 0
-
-
-def _replace(path: Path, text: str) -> None:
-    """Put the new text in place of the file at once, so that no reader sees half of it."""
-    aside = path.with_name(path.name + ".tmp")
-    try:
-        aside.write_bytes(text.encode())
-        aside.chmod(path.stat().st_mode)
-        aside.replace(path)
-    except OSError as problem:
-        aside.unlink(missing_ok=True)
-        raise InputError(f"cannot write '{path}': {problem.strerror}") from problem

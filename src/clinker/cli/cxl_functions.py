@@ -4,12 +4,10 @@ from __future__ import annotations
 
 import sys
 from argparse import Namespace
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 
-from clinker.cxl.builtins import AGGREGATES, METHODS, WINDOW_FUNCTIONS
-from clinker.cxl.builtins.aggregates import Aggregate
-from clinker.cxl.builtins.declare import Builtin, Method
-from clinker.cxl.builtins.windows import WindowFunction
+from clinker.cxl.builtins.catalogue import every_builtin, heading, summary
+from clinker.cxl.builtins.declare import Builtin
 from clinker.diagnostics.suggest import did_you_mean
 
 _TITLES = {
@@ -42,33 +40,13 @@ def run(args: Namespace) -> int:
     return 0
 
 
-def every_builtin() -> Iterator[Builtin]:
-    for overloads in METHODS.values():
-        yield from overloads
-    yield from AGGREGATES.values()
-    yield from WINDOW_FUNCTIONS.values()
-
-
-def heading(builtin: Builtin) -> str:
-    """The call as a user writes it, with its types."""
-    match builtin:
-        case Method():
-            return f"{builtin.receiver}.{builtin.signature}"
-        case WindowFunction():
-            return f"$window.{builtin.signature}"
-        case Aggregate(counts_rows=True):
-            return f"{builtin.name}(*), {builtin.signature}"
-        case _:
-            return builtin.signature
-
-
 def _list() -> None:
     families: dict[str, list[Builtin]] = {family: [] for family in _TITLES}
     for builtin in sorted(every_builtin(), key=_place):
         families[builtin.family].append(builtin)
     for family, title in _TITLES.items():
         print(f"{title} ({len(families[family])})")
-        _print_table([(heading(b), _summary(b)) for b in families[family]])
+        _print_table([(heading(b), summary(b)) for b in families[family]])
         print()
     print("Run `cxl functions NAME` for the details and examples of one of them.")
 
@@ -82,13 +60,6 @@ def _print_table(rows: Sequence[tuple[str, str]]) -> None:
     width = max(len(left) for left, _ in rows)
     for left, right in rows:
         print(f"  {left:<{width}}  {right}")
-
-
-def _summary(builtin: Builtin) -> str:
-    """The first sentence of the documentation."""
-    first_paragraph = " ".join(builtin.documentation.split("\n\n")[0].split())
-    sentence, period, _ = first_paragraph.partition(". ")
-    return sentence + "." if period else first_paragraph
 
 
 def _page(builtin: Builtin) -> str:

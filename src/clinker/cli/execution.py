@@ -13,8 +13,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from clinker.cli.command import DETAILED, IO, CommandError, internal_error, report_it
+from clinker.cli.log_lines import write_diagnostics, write_trace
 from clinker.cli.progress import Log, watching
 from clinker.cli.session_settings import session_settings
 from clinker.cli.signals import Interruption, broken_connections_told
@@ -32,6 +34,9 @@ from clinker.engine.session.secrets import hide_secrets
 from clinker.engine.session.settings import SessionError
 from clinker.plan.compile import Plan
 from clinker.plan.files.discovery import check_inputs, discover
+
+if TYPE_CHECKING:
+    from clinker.engine.report.openlineage import Telling
 
 _LITTLE_INPUT = 32 * 2**20
 """Up to so many bytes a run ends before Java's optimizing compiler has paid off."""
@@ -55,25 +60,37 @@ class Execution:
         self._level = TraceLevel(args.log_level)
         self._quiet: bool = args.quiet
         self._is_json = args.format == "json"
+        self._logs_json = args.log_format == "json"
         self._debugs = args.log_level in DETAILED
-        self._settings = session_settings(plan, args, spark_conf, self._debugs)
+        # Spark tells its details in lines of its own.
+        speaks = self._debugs and not self._logs_json
+        self._settings = session_settings(plan, args, spark_conf, speaks)
+        self._telling = _telling(plan, args.openlineage)
 
     def run(self) -> int:
         """Run the pipeline, tell what became of it and return the exit code."""
         if not self._debugs:
             _silence_libraries()
-        if not self._is_json and self._level is not TraceLevel.ERROR:
+        if self._logs_json and self._level is not TraceLevel.ERROR:
+            write_diagnostics(self._findings)
+        elif not self._is_json and self._level is not TraceLevel.ERROR:
             print_diagnostics(self._findings)
         with Interruption() as interruption:
             with broken_connections_told():
-                with watching(self._level, interruption, quiet=self._quiet) as log:
+                with watching(
+                    self._level, interruption, quiet=self._quiet, as_json=self._logs_json
+                ) as log:
+                    log.on_begin = self._telling.began if self._telling else None
                     outcome, error = self._outcome(log)
                 if self._plan.options.preview:
                     interruption.too_late()
                 else:
                     interruption.stands(outcome.exit_code)
                 self._leave_metrics(outcome, error, log)
+                for problem in self._telling.ended(outcome, error) if self._telling else ():
+                    log.warned(problem)
             self._show(outcome, error)
+            log.ended(outcome, error)
         return int(outcome.exit_code)
 
     def _outcome(self, log: Log) -> tuple[RunReport, RunError | None]:
@@ -119,7 +136,9 @@ class Execution:
         if spool is None or self._plan.options.preview:
             return
         message = error.message if error else None
-        threads = self._settings.threads or os.cpu_count() or 1
+        settings = self._settings
+        is_elsewhere = settings.master or settings.remote
+        threads = settings.threads or (None if is_elsewhere else os.cpu_count())
         try:
             write_metrics(spool, metrics(self._plan, report, threads=threads, error=message))
         except OSError as problem:
@@ -128,7 +147,7 @@ class Execution:
     def _show(self, report: RunReport, error: RunError | None) -> None:
         preview = self._plan.options.preview
         if error:
-            self._show_error(error)
+            self._show_error(error, report)
         elif preview and preview.output:
             _write_preview(report, preview.output)
         elif preview and not self._is_json:
@@ -141,19 +160,26 @@ class Execution:
 
     @property
     def _is_silent(self) -> bool:
-        return self._quiet or self._level in (TraceLevel.ERROR, TraceLevel.WARN)
+        is_terse = self._quiet or self._level in (TraceLevel.ERROR, TraceLevel.WARN)
+        return is_terse or self._logs_json
 
     def _show_summary(self, report: RunReport) -> None:
         if self._plan.options.preview:  # standard output is for the records
             sys.stderr.write(preview_summary(report))
         else:
-            sys.stdout.write(summary(report))
+            counts = self._plan.options.count_nodes
+            sys.stdout.write(summary(report, with_nodes=counts))
 
-    def _show_error(self, error: RunError) -> None:
+    def _show_error(self, error: RunError, report: RunReport) -> None:
         if self._debugs and error.exit_code != Exit.INTERRUPTED:
-            trace = "".join(traceback.format_exception(error))
-            sys.stderr.write(hide_secrets(trace, self._settings))
-        if error.exit_code == Exit.INTERRUPTED:
+            trace = hide_secrets("".join(traceback.format_exception(error)), self._settings)
+            if self._logs_json:
+                write_trace(trace)
+            else:
+                sys.stderr.write(trace)
+        if self._logs_json:
+            write_diagnostics(error.diagnostics, report)
+        elif error.exit_code == Exit.INTERRUPTED:
             print(error.message, file=sys.stderr)
         elif self._is_json:
             return
@@ -165,6 +191,16 @@ class Execution:
                 print(f"  {note}", file=sys.stderr)
             if error.help:
                 print(f"  help: {error.help}", file=sys.stderr)
+
+
+def _telling(plan: Plan, target: str | None) -> Telling | None:
+    """Who is told of the lineage of a run, if anybody is."""
+    if not target or plan.options.preview:
+        return None
+    from clinker.engine.report.openlineage import Events, Telling, receiver_of
+
+    namespace = os.environ.get("OPENLINEAGE_NAMESPACE") or "clinker"
+    return Telling(Events(plan, namespace), receiver_of(target, os.environ))
 
 
 def _input_size(plan: Plan) -> int:

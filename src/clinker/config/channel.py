@@ -28,8 +28,10 @@ class ChannelHeader(Model):
 class Overlay(Model):
     """Values for parameters, `alias.param` or `param`; only defaults can be overridden again."""
 
-    default: dict[str, Any] = Field(default_factory=dict)
-    fixed: dict[str, Any] = Field(default_factory=dict)
+    default: dict[str, Any] = Field(
+        default_factory=dict, description="values that pipelines and calls may override"
+    )
+    fixed: dict[str, Any] = Field(default_factory=dict, description="values that nothing overrides")
 
     def check(self) -> Iterator[Diagnostic]:
         for layer in ("default", "fixed"):
@@ -46,10 +48,16 @@ class Overlay(Model):
 
 
 class ChannelVariables(Model):
-    static: dict[str, Variable] = Field(default_factory=dict)
-    pipeline: dict[str, Variable] = Field(default_factory=dict)
-    source: dict[str, dict[str, Variable]] = Field(default_factory=dict)
-    record: dict[str, Variable] = Field(default_factory=dict)
+    static: dict[str, Variable] = Field(default_factory=dict, description="values of constants")
+    pipeline: dict[str, Variable] = Field(
+        default_factory=dict, description="values of the run's variables"
+    )
+    source: dict[str, dict[str, Variable]] = Field(
+        default_factory=dict, description="values of variables of one source, by its name"
+    )
+    record: dict[str, Variable] = Field(
+        default_factory=dict, description="values of the records' variables"
+    )
 
     def check(self) -> Iterator[Diagnostic]:
         yield from reserved_names(self, "pipeline", self.pipeline, "pipeline")
@@ -61,9 +69,16 @@ class Channel(Model):
     """A whole `.channel.yaml` file."""
 
     channel: ChannelHeader = Field(description="the channel's name and target")
-    config: Overlay = Field(default_factory=Overlay.model_construct)
-    resources: Overlay = Field(default_factory=Overlay.model_construct)
-    vars: ChannelVariables = Field(default_factory=ChannelVariables.model_construct)
+    config: Overlay = Field(
+        default_factory=Overlay.model_construct, description="values of parameters of compositions"
+    )
+    resources: Overlay = Field(
+        default_factory=Overlay.model_construct, description="files that compositions ask for"
+    )
+    vars: ChannelVariables = Field(
+        default_factory=ChannelVariables.model_construct,
+        description="values of variables of the pipeline",
+    )
 
     def check(self) -> Iterator[Diagnostic]:
         if self.channel.targets_composition and self.has("vars"):

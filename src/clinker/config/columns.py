@@ -50,7 +50,12 @@ _TYPE_SCHEMA: dict[str, Any] = {
         {"type": "string", "pattern": rf"^nullable\(\s*({_NAMES})\s*\)$"},
         {
             "type": "object",
-            "properties": {"nullable": {"enum": list(SCHEMA_TYPES)}},
+            "properties": {
+                "nullable": {
+                    "enum": list(SCHEMA_TYPES),
+                    "description": "the type of values that may be null",
+                }
+            },
             "required": ["nullable"],
             "additionalProperties": False,
         },

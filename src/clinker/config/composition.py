@@ -21,8 +21,8 @@ class InputPort(Model):
     columns: tuple[Column, ...] | None = Field(
         default=None, alias="schema", description="the columns the composition needs"
     )
-    required: bool = False
-    description: str | None = None
+    required: bool = Field(default=False, description="whether every call must connect it")
+    description: str | None = Field(default=None, description="what it takes")
 
     def check(self) -> Iterator[Diagnostic]:
         yield from repeated_columns(self.columns or ())
@@ -32,8 +32,10 @@ class OutputPort(Model):
     ref: NodeRef | None = Field(
         default=None, description="the body's node that feeds the port; its last one when left out"
     )
-    columns: tuple[Column, ...] | None = Field(default=None, alias="schema")
-    description: str | None = None
+    columns: tuple[Column, ...] | None = Field(
+        default=None, alias="schema", description="the columns that it gives"
+    )
+    description: str | None = Field(default=None, description="what it gives")
 
 
 class Parameter(Model):
@@ -42,13 +44,15 @@ class Parameter(Model):
     type: Literal["string", "int", "float", "bool", "path"] = Field(
         description="string, int, float, bool or path"
     )
-    required: bool = False
-    default: Any = None
-    enum: tuple[Any, ...] | None = Field(default=None, min_length=1)
+    required: bool = Field(default=False, description="whether every call must give a value")
+    default: Any = Field(default=None, description="the value if a call gives none")
+    enum: tuple[Any, ...] | None = Field(
+        default=None, min_length=1, description="the values allowed"
+    )
     range: tuple[float, ...] | None = Field(
         default=None, min_length=2, max_length=2, description="smallest and largest value"
     )
-    description: str | None = None
+    description: str | None = Field(default=None, description="what it decides")
 
     def why_not(self, value: object) -> str | None:
         """What keeps `value` from being a value of this parameter."""
@@ -90,9 +94,9 @@ _ARTICLE = {
 
 
 class Resource(Model):
-    kind: Literal["file"] = "file"
-    required: bool = False
-    description: str | None = None
+    kind: Literal["file"] = Field(default="file", description="what is asked for")
+    required: bool = Field(default=False, description="whether every call must give it")
+    description: str | None = Field(default=None, description="what it is for")
 
 
 class ImportedVariable(Model):
@@ -102,21 +106,38 @@ class ImportedVariable(Model):
 
 
 class ImportedVariables(Model):
-    pipeline: dict[str, ImportedVariable] = Field(default_factory=dict)
-    source: dict[str, ImportedVariable] = Field(default_factory=dict)
-    record: dict[str, ImportedVariable] = Field(default_factory=dict)
+    pipeline: dict[str, ImportedVariable] = Field(
+        default_factory=dict, description="variables of the run"
+    )
+    source: dict[str, ImportedVariable] = Field(
+        default_factory=dict, description="variables of each source file"
+    )
+    record: dict[str, ImportedVariable] = Field(
+        default_factory=dict, description="variables of each record"
+    )
 
 
 class Signature(Model):
     """What a composition takes and gives."""
 
     name: Name = Field(description="the composition's name")
-    description: str | None = None
-    inputs: dict[str, InputPort] = Field(default_factory=dict)
-    outputs: dict[str, OutputPort] = Field(default_factory=dict)
-    config_schema: dict[str, Parameter] = Field(default_factory=dict)
-    resources_schema: dict[str, Resource] = Field(default_factory=dict)
-    scoped_vars: ImportedVariables = Field(default_factory=ImportedVariables.model_construct)
+    description: str | None = Field(default=None, description="what the composition does")
+    inputs: dict[str, InputPort] = Field(
+        default_factory=dict, description="the ports by which records enter"
+    )
+    outputs: dict[str, OutputPort] = Field(
+        default_factory=dict, description="the ports by which records leave"
+    )
+    config_schema: dict[str, Parameter] = Field(
+        default_factory=dict, description="the parameters, read as $config"
+    )
+    resources_schema: dict[str, Resource] = Field(
+        default_factory=dict, description="the files that calls must name"
+    )
+    scoped_vars: ImportedVariables = Field(
+        default_factory=ImportedVariables.model_construct,
+        description="variables of the calling pipeline that the body reads",
+    )
 
 
 class Composition(Model):
@@ -124,7 +145,7 @@ class Composition(Model):
 
     signature: Signature = Field(alias="_compose", description="what it takes and gives")
     nodes: tuple[PipelineNode, ...] = Field(description="the nodes of its body")
-    notes: Any = Field(default=None, alias="_notes")
+    notes: Any = Field(default=None, alias="_notes", description="ignored by the engine")
 
     def check(self) -> Iterator[Diagnostic]:
         if not self.nodes:

@@ -54,7 +54,7 @@ class LayoutField(Model):
             "array",
         ]
         | None
-    ) = None
+    ) = Field(default=None, description="the type of the value; text when left out")
     start: Natural | None = Field(default=None, description="first byte, counted from 0")
     width: Positive | None = Field(default=None, description="number of bytes")
     end: Positive | None = Field(default=None, description="first byte after the field")
@@ -83,7 +83,9 @@ class LayoutField(Model):
     scale: Natural | None = Field(
         default=None, description="how many digits stand behind a point that is not written"
     )
-    path: Name | None = None
+    path: Name | None = Field(
+        default=None, description="where the value is found in a structured record"
+    )
     drop: bool = Field(default=False, description="in an override: leave this field out")
     record: Name | None = Field(default=None, description="in an override: the record type meant")
 
@@ -105,15 +107,15 @@ class LayoutField(Model):
 class Definition(LayoutField):
     """Settings that several fields share."""
 
-    name: str = ""
+    name: str = Field(default="", description="needs none: the key is its name")
 
 
 class Discriminator(Model):
     """What tells one record type from another."""
 
-    start: Natural | None = None
-    width: Positive | None = None
-    field: Name | None = None
+    start: Natural | None = Field(default=None, description="first byte of the tag, counted from 0")
+    width: Positive | None = Field(default=None, description="number of bytes of the tag")
+    field: Name | None = Field(default=None, description="the field that holds the tag")
 
     def check(self) -> Iterator[Diagnostic]:
         by_place = self.start is not None and self.width is not None
@@ -130,9 +132,11 @@ class RecordType(Model):
 
     id: Name = Field(description="the record type's name")
     tag: Name | None = Field(default=None, description="the discriminator's value for this type")
-    description: str | None = None
-    parent: Name | None = None
-    join_key: Name | None = None
+    description: str | None = Field(default=None, description="what such a record is")
+    parent: Name | None = Field(default=None, description="the record type it belongs to")
+    join_key: Name | None = Field(
+        default=None, description="the field that it shares with its parent"
+    )
     fields: tuple[LayoutField, ...] = Field(min_length=1, description="the record's fields")
 
 
@@ -162,18 +166,26 @@ class Structure(Model):
 class Layout(Model):
     """The fields of a physical file."""
 
-    version: NumberOrText | None = None
-    format: FormatName | None = None
-    encoding: Encoding | None = None
-    defs: dict[str, Definition] = Field(default_factory=dict)
+    version: NumberOrText | None = Field(
+        default=None, description="the version of the layout; ignored by the engine"
+    )
+    format: FormatName | None = Field(default=None, description="the format of the files")
+    encoding: Encoding | None = Field(default=None, description="the encoding of the files")
+    defs: dict[str, Definition] = Field(
+        default_factory=dict, description="settings that several fields share, by name"
+    )
     fields: tuple[LayoutField, ...] | None = Field(
         default=None, description="the fields of every record"
     )
     records: tuple[RecordType, ...] | None = Field(
         default=None, description="the fields by record type"
     )
-    discriminator: Discriminator | None = None
-    structure: tuple[Structure, ...] = ()
+    discriminator: Discriminator | None = Field(
+        default=None, description="what tells one record type from another"
+    )
+    structure: tuple[Structure, ...] = Field(
+        default=(), description="how often each record type occurs"
+    )
 
     def check(self) -> Iterator[Diagnostic]:
         if self.fields is None and self.records is None:
@@ -260,5 +272,5 @@ def positions(field: LayoutField) -> Iterator[Diagnostic]:
 class LayoutRef(Model):
     """A layout: the path of a schema file, or the layout itself."""
 
-    path: Name | None = None
-    inline: Layout | None = None
+    path: Name | None = Field(default=None, description="the path of a .schema.yaml file")
+    inline: Layout | None = Field(default=None, description="the layout itself")

@@ -48,6 +48,8 @@ class Loaded(Generic[M]):
     """As much as could be read in spite of errors, so that the rest can be checked as well."""
     unread: frozenset[str] = frozenset()
     """The names of the nodes that are missing in `readable`."""
+    tree: Node | None = None
+    """The file as it was parsed, abbreviations spelled out; None if it cannot be parsed."""
 
 
 Parse = Callable[[Expanded], tuple[Node | None, list[Diagnostic]]]
@@ -133,7 +135,7 @@ def _load(
         problems.append(Diagnostic("E007", expected, Label(tree.location)))
     value = None if any(problem.is_error for problem in problems) else readable
     found = tuple(in_reading_order(problems))
-    return Loaded(value, found, text.source, text.text, readable, unread)
+    return Loaded(value, found, text.source, text.text, readable, unread, tree)
 
 
 def _without_wrong_nodes(tree: MappingNode) -> tuple[Pipeline | None, frozenset[str]]:

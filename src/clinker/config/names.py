@@ -22,5 +22,7 @@ class SortKey(Model):
     """One field to sort by."""
 
     field: Name = Field(description="the field to sort by")
-    order: Literal["asc", "desc"] = "asc"
-    null_order: Literal["first", "last", "drop"] = "last"
+    order: Literal["asc", "desc"] = Field(default="asc", description="ascending or descending")
+    null_order: Literal["first", "last", "drop"] = Field(
+        default="last", description="where nulls stand"
+    )

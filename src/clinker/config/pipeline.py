@@ -53,8 +53,12 @@ LocaleName: TypeAlias = Annotated[Name, AfterValidator(_known_locale)]
 
 
 class Memory(Model):
-    limit: MemorySize = DEFAULT_MEMORY
-    backpressure: Literal["pause", "spill", "both"] = "pause"
+    limit: MemorySize = Field(
+        default=DEFAULT_MEMORY, description="memory for the run, such as 512M or 2G"
+    )
+    backpressure: Literal["pause", "spill", "both"] = Field(
+        default="pause", description="what gives way when memory gets short"
+    )
 
     def check(self) -> Iterator[Diagnostic]:
         if self.limit == 0:
@@ -62,28 +66,52 @@ class Memory(Model):
 
 
 class Concurrency(Model):
-    threads: Positive | None = None
-    chunk_size: Positive | None = None
+    threads: Positive | None = Field(
+        default=None, description="processor cores to use; all when left out"
+    )
+    chunk_size: Positive | None = Field(
+        default=None, description="bytes of a file that are read at once"
+    )
 
 
 class Metrics(Model):
-    spool_dir: Name | None = None
+    spool_dir: Name | None = Field(
+        default=None, description="the directory in which runs leave their metrics"
+    )
 
 
 class Settings(Model):
     """The `pipeline:` block."""
 
     name: Name = Field(description="the pipeline's name")
-    memory: Memory = Field(default_factory=Memory.model_construct)
-    batch_size: Positive = DEFAULT_BATCH_SIZE
-    vars: Variables = Field(default_factory=Variables.model_construct)
-    concurrency: Concurrency = Field(default_factory=Concurrency.model_construct)
-    metrics: Metrics = Field(default_factory=Metrics.model_construct)
-    rules_path: Name | None = None
-    date_formats: tuple[DatePattern, ...] = ()
-    date_locale: LocaleName | None = None
-    log_rules: Name | None = None
-    include_provenance: bool = False
+    memory: Memory = Field(
+        default_factory=Memory.model_construct, description="how much memory a run may use"
+    )
+    batch_size: Positive = Field(
+        default=DEFAULT_BATCH_SIZE,
+        description="records that pass between engine and Python at once",
+    )
+    vars: Variables = Field(
+        default_factory=Variables.model_construct, description="constants and scoped variables"
+    )
+    concurrency: Concurrency = Field(
+        default_factory=Concurrency.model_construct,
+        description="how many cores work, on how much at once",
+    )
+    metrics: Metrics = Field(
+        default_factory=Metrics.model_construct, description="where runs leave their metrics"
+    )
+    rules_path: Name | None = Field(default=None, description="the directory of CXL modules")
+    date_formats: tuple[DatePattern, ...] = Field(
+        default=(), description="how dates are written in sources, as strftime codes"
+    )
+    date_locale: LocaleName | None = Field(
+        default=None, description="the language of month and day names, such as de or pt_BR"
+    )
+    log_rules: Name | None = Field(default=None, description="a file of named log rules")
+    include_provenance: bool = Field(
+        default=False, description="whether $meta says which source, file and row a record is of"
+    )
 
     @property
     def date_names(self) -> DateNames:
@@ -103,8 +131,11 @@ class Pipeline(Model):
     nodes: tuple[PipelineNode, ...] = Field(
         min_length=1, description="the list of nodes, from sources to outputs"
     )
-    error_handling: ErrorHandling = Field(default_factory=ErrorHandling.model_construct)
-    notes: Any = Field(default=None, alias="_notes")
+    error_handling: ErrorHandling = Field(
+        default_factory=ErrorHandling.model_construct,
+        description="what happens to records that fail",
+    )
+    notes: Any = Field(default=None, alias="_notes", description="ignored by the engine")
 
     def check(self) -> Iterator[Diagnostic]:
         declared: dict[tuple[str, str], Location] = {}

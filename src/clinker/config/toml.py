@@ -54,6 +54,12 @@ def _places(text: str) -> _Places:
     return places
 
 
+def last_table(text: str) -> tuple[str, ...]:
+    """The table that the end of a text is in."""
+    headers = [match["table"] for match in _LINE.finditer(text) if match["table"]]
+    return _words(headers[-1]) if headers else ()
+
+
 def _words(dotted: str) -> tuple[str, ...]:
     return tuple(word.strip("\"'") for word in re.findall(_WORD, dotted))
 

@@ -56,7 +56,7 @@ class Variable(Model):
 
     type: VariableType = Field(description="one of " + ", ".join(VARIABLE_TYPES))
     default: Any = Field(default=None, description="its value until something else is written")
-    description: str | None = None
+    description: str | None = Field(default=None, description="what the variable is for")
 
     @property
     def cxl_type(self) -> Type:
@@ -139,10 +139,18 @@ _RENAME = "choose another name"
 class Variables(Model):
     """What `pipeline.vars` declares: constants (`$vars`) and the three scopes."""
 
-    static: dict[str, Variable] = Field(default_factory=dict)
-    pipeline: dict[str, Variable] = Field(default_factory=dict)
-    source: dict[str, Variable] = Field(default_factory=dict)
-    record: dict[str, Variable] = Field(default_factory=dict)
+    static: dict[str, Variable] = Field(
+        default_factory=dict, description="constants, read as $vars"
+    )
+    pipeline: dict[str, Variable] = Field(
+        default_factory=dict, description="variables of the whole run, read as $pipeline"
+    )
+    source: dict[str, Variable] = Field(
+        default_factory=dict, description="variables of each source file, read as $source"
+    )
+    record: dict[str, Variable] = Field(
+        default_factory=dict, description="variables of each record, read as $record"
+    )
 
     def check(self) -> Iterator[Diagnostic]:
         yield from reserved_names(self, "pipeline", self.pipeline, "pipeline")

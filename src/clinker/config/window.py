@@ -80,7 +80,10 @@ FrameExtent: TypeAlias = Annotated[
                 {"type": "array", "items": {"type": "string"}, "minItems": 1, "maxItems": 2},
                 {
                     "type": "object",
-                    "properties": {"start": {"type": "string"}, "end": {"type": "string"}},
+                    "properties": {
+                        "start": {"type": "string", "description": "where the frame begins"},
+                        "end": {"type": "string", "description": "where it ends"},
+                    },
                     "required": ["start"],
                     "additionalProperties": False,
                 },
@@ -94,8 +97,12 @@ FrameExtent: TypeAlias = Annotated[
 class Frame(Model):
     """The stretch of a partition around the current record; by count or by value."""
 
-    rows: FrameExtent | None = None
-    range: FrameExtent | None = None
+    rows: FrameExtent | None = Field(
+        default=None, description="by count, such as unbounded_preceding..current_row"
+    )
+    range: FrameExtent | None = Field(
+        default=None, description="by the value of the sort field, such as '3 preceding'"
+    )
 
     def check(self) -> Iterator[Diagnostic]:
         if (self.rows is None) == (self.range is None):
@@ -109,12 +116,16 @@ class Frame(Model):
 
 class AnalyticWindow(Model):
     group_by: tuple[Name, ...] = Field(description="the fields that form a partition")
-    sort_by: tuple[SortKey, ...] = ()
+    sort_by: tuple[SortKey, ...] = Field(
+        default=(), description="the order inside a partition; without it, arrival order"
+    )
     source: Name | None = Field(
         default=None, description="another source whose records are looked up"
     )
     on: Name | None = Field(default=None, description="the field by which they are looked up")
-    frame: Frame | None = None
+    frame: Frame | None = Field(
+        default=None, description="the records around the current one; all up to it when left out"
+    )
 
     def check(self) -> Iterator[Diagnostic]:
         if self.on is not None and self.source is None:

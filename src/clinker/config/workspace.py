@@ -17,19 +17,37 @@ from clinker.engine_names import EngineName
 
 
 class Spill(Model):
-    dir: Name | None = None
-    disk_cap_bytes: FileSize | None = None
-    compress: Literal["auto", "off", "on"] = "auto"
+    dir: Name | None = Field(
+        default=None, description="where the engine puts what does not fit into memory"
+    )
+    disk_cap_bytes: FileSize | None = Field(
+        default=None, description="the most bytes it may put there"
+    )
+    compress: Literal["auto", "off", "on"] = Field(
+        default="auto", description="whether it is compressed"
+    )
 
 
 class Staging(Model):
-    enabled: bool = False
-    dir: Name | None = None
-    patterns: tuple[Name, ...] = ()
-    disk_cap_bytes: FileSize | None = None
-    verify: Literal["blake3", "none"] = "blake3"
-    on_existing: Literal["overwrite", "reuse", "error"] = "overwrite"
-    cleanup: Literal["on_success", "always", "never"] = "on_success"
+    enabled: bool = Field(
+        default=False, description="whether inputs are copied to a local volume first"
+    )
+    dir: Name | None = Field(default=None, description="the directory on that volume")
+    patterns: tuple[Name, ...] = Field(
+        default=(), description="the files that are copied; all when left out"
+    )
+    disk_cap_bytes: FileSize | None = Field(
+        default=None, description="the most bytes that copies may take"
+    )
+    verify: Literal["blake3", "none"] = Field(
+        default="blake3", description="how copies are compared with what they were made of"
+    )
+    on_existing: Literal["overwrite", "reuse", "error"] = Field(
+        default="overwrite", description="what happens when a copy is there already"
+    )
+    cleanup: Literal["on_success", "always", "never"] = Field(
+        default="on_success", description="when copies are removed"
+    )
 
     def check(self) -> Iterator[Diagnostic]:
         if self.enabled and self.dir is None:
@@ -42,28 +60,34 @@ class Staging(Model):
 
 
 class Storage(Model):
-    spill: Spill = Field(default_factory=Spill.model_construct)
-    staging: Staging = Field(default_factory=Staging.model_construct)
+    spill: Spill = Field(
+        default_factory=Spill.model_construct, description="what does not fit into memory"
+    )
+    staging: Staging = Field(
+        default_factory=Staging.model_construct, description="copies of inputs on a local volume"
+    )
 
 
 class Description(Model):
     """What people call the workspace."""
 
-    name: Name | None = None
-    description: str | None = None
+    name: Name | None = Field(default=None, description="the workspace's name")
+    description: str | None = Field(default=None, description="what the workspace is for")
 
 
 class Channels(Model):
     """Where the channels of the workspace are."""
 
-    dir: Name | None = None
-    default: Name | None = None
+    dir: Name | None = Field(default=None, description="the directory of channels")
+    default: Name | None = Field(
+        default=None, description="the channel that is meant when none is named"
+    )
 
 
 class EngineChoice(Model):
     """The engine that pipelines of the workspace run on, unless a command says otherwise."""
 
-    name: EngineName = "spark"
+    name: EngineName = Field(default="spark", description="spark, or sail without Java")
 
 
 class Workspace(Model):
@@ -71,10 +95,19 @@ class Workspace(Model):
 
     model_config = ConfigDict(extra="ignore")
 
-    storage: Storage = Field(default_factory=Storage.model_construct)
-    workspace: Description = Field(default_factory=Description.model_construct)
-    channels: Channels = Field(default_factory=Channels.model_construct)
-    engine: EngineChoice = Field(default_factory=EngineChoice.model_construct)
+    storage: Storage = Field(
+        default_factory=Storage.model_construct,
+        description="where runs put what they need on the way",
+    )
+    workspace: Description = Field(
+        default_factory=Description.model_construct, description="what people call the workspace"
+    )
+    channels: Channels = Field(
+        default_factory=Channels.model_construct, description="where the channels are"
+    )
+    engine: EngineChoice = Field(
+        default_factory=EngineChoice.model_construct, description="what pipelines run on"
+    )
 
     def check(self) -> Iterator[Diagnostic]:
         known = list(known_keys(type(self)))

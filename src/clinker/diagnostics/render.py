@@ -27,7 +27,7 @@ def render_text(diagnostics: Iterable[Diagnostic]) -> str:
 
 def render_json(diagnostics: Iterable[Diagnostic]) -> str:
     """One JSON array, for editors and scripts."""
-    return json.dumps([_as_json(d) for d in diagnostics], ensure_ascii=False, indent=2) + "\n"
+    return json.dumps([as_object(d) for d in diagnostics], ensure_ascii=False, indent=2) + "\n"
 
 
 def print_diagnostics(diagnostics: Iterable[Diagnostic], stream: TextIO | None = None) -> None:
@@ -101,7 +101,8 @@ def _width(text: str) -> int:
     return sum(0 if combining(c) else 2 if east_asian_width(c) in "WF" else 1 for c in text)
 
 
-def _as_json(diagnostic: Diagnostic) -> dict[str, object]:
+def as_object(diagnostic: Diagnostic) -> dict[str, object]:
+    """What `json.dumps` makes the object of."""
     return {
         "code": diagnostic.code,
         "severity": diagnostic.severity.value,

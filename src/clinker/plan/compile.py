@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import TypeVar
 
-from clinker.config import Layout, Pipeline, load_pipeline
+from clinker.config import Layout, Loaded, Pipeline, load_pipeline
 from clinker.cxl.check.modules import ModuleLibrary
 from clinker.diagnostics import Diagnostic, in_reading_order
 from clinker.frozen import frozen
@@ -14,6 +14,7 @@ from clinker.plan.analyses.correlation import Correlation, plan_correlation
 from clinker.plan.analyses.documents import plan_documents
 from clinker.plan.analyses.interchanges import check_interchanges
 from clinker.plan.analyses.joins import Join, plan_joins
+from clinker.plan.analyses.live import live_nodes
 from clinker.plan.analyses.ordering import Orders, plan_order
 from clinker.plan.analyses.ports import check_ports
 from clinker.plan.analyses.projection import plan_projections
@@ -42,6 +43,7 @@ from clinker.plan.graph.graph import Graph
 from clinker.plan.graph.parameters import Parameters
 from clinker.plan.graph.wiring import wire
 from clinker.plan.nodes import OutputColumn, Planned
+from clinker.plan.nodes.binder import Binder
 from clinker.plan.nodes.binding import bind
 from clinker.plan.nodes.window import Window
 from clinker.plan.options import Options
@@ -64,6 +66,8 @@ class Plan:
     channel: str
     graph: Graph
     nodes: Mapping[str, Planned]
+    live: frozenset[str]
+    """The nodes that a run computes."""
     registry: Registry
     parameters: Parameters
     correlation: Correlation
@@ -86,18 +90,36 @@ class Plan:
         return self.options.memory_limit or self.pipeline.pipeline.memory.limit
 
 
+@frozen(kw_only=True)
+class Draft:
+    """What is known of a pipeline, be it wrong or not: what an editor asks."""
+
+    loaded: Loaded[Pipeline]
+    graph: Graph
+    nodes: Mapping[str, Planned]
+    registry: Registry
+    modules: ModuleLibrary
+    binder: Binder
+
+
 @frozen
 class Compiled:
     """The plan, or None if there are errors, and everything there is to say."""
 
     plan: Plan | None
     diagnostics: list[Diagnostic]
+    draft: Draft | None = None
+    """None if there is no pipeline to be read."""
 
 
 def compile_pipeline(content: bytes, name: str, options: Options) -> Compiled:
     """Compile a pipeline file, reporting everything wrong with it and what it refers to."""
+    return compile_loaded(load_pipeline(content, options.variables, name), Path(name), options)
+
+
+def compile_loaded(loaded: Loaded[Pipeline], path: Path, options: Options) -> Compiled:
+    """Compile a pipeline that was read from `path`."""
     options = locate_workspace(options)
-    loaded = load_pipeline(content, options.variables, name)
     findings = list(loaded.diagnostics)
     pipeline = loaded.value or loaded.readable
     if pipeline is None:
@@ -107,7 +129,6 @@ def compile_pipeline(content: bytes, name: str, options: Options) -> Compiled:
         findings.extend(result[1])
         return result[0]
 
-    path = Path(name)
     channel = keep(choose_channel(options))
     channel_name = channel.channel.name if channel else ""
     expansion = expand(pipeline, path, options, channel)
@@ -118,7 +139,16 @@ def compile_pipeline(content: bytes, name: str, options: Options) -> Compiled:
         registry = keep(lay_over(registry, channel, graph))
         findings += check_channel(channel, path, expansion.sites)
 
-    bound = bind(graph, registry, _modules(pipeline, options), pipeline.pipeline)
+    modules = _modules(pipeline, options)
+    bound = bind(graph, registry, modules, pipeline.pipeline)
+    draft = Draft(
+        loaded=loaded,
+        graph=graph,
+        nodes=bound.nodes,
+        registry=registry,
+        modules=modules,
+        binder=bound.binder,
+    )
     findings += bound.diagnostics
     findings += check_ports(graph, bound.nodes)
     findings += check_variable_flow(graph, bound.nodes, registry)
@@ -132,14 +162,14 @@ def compile_pipeline(content: bytes, name: str, options: Options) -> Compiled:
     findings += joins.diagnostics
 
     layouts = load_layouts(graph, options)
-    storage = load_storage(options.root)
+    storage = load_storage(options.root, options.read)
     findings += [*layouts.diagnostics, *storage.diagnostics]
     findings += check_written(bound.nodes, layouts.by_node)
     findings += _check_files(pipeline, graph, options, channel_name)
 
     findings = in_reading_order(findings)
     if any(d.is_error for d in findings) or storage.settings is None:
-        return Compiled(None, findings)
+        return Compiled(None, findings, draft)
     plan = Plan(
         pipeline=pipeline,
         path=path,
@@ -148,6 +178,7 @@ def compile_pipeline(content: bytes, name: str, options: Options) -> Compiled:
         channel=channel_name,
         graph=graph,
         nodes=bound.nodes,
+        live=live_nodes(graph, bound.nodes, windows.values()),
         registry=registry,
         parameters=expansion.parameters,
         correlation=correlation,
@@ -163,7 +194,7 @@ def compile_pipeline(content: bytes, name: str, options: Options) -> Compiled:
         dead_letters=plan_dead_letters(pipeline, graph, options.base_dir),
         storage=storage.settings,
     )
-    return Compiled(plan, findings)
+    return Compiled(plan, findings, draft)
 
 
 def _check_files(
@@ -184,5 +215,5 @@ def _modules(pipeline: Pipeline, options: Options) -> ModuleLibrary:
     written = pipeline.pipeline.rules_path or DEFAULT_RULES_PATH
     rules = options.rules_path or resolve(written, options.base_dir)
     if options.allow_absolute_paths:
-        return ModuleLibrary(rules)
-    return ModuleLibrary(rules, bound=options.rules_path or options.root)
+        return ModuleLibrary(rules, read=options.read)
+    return ModuleLibrary(rules, options.rules_path or options.root, options.read)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import field
 from pathlib import Path
 
@@ -34,9 +35,15 @@ class Options:
     batch_id: str | None = None
     preview: Preview | None = None
     force: bool = False
+    count_nodes: bool = False
+    """Whether records between nodes are counted where their number does not follow."""
+    wait: float | None = None
+    """For how many seconds to wait for other runs that write the same files."""
     metrics_spool_dir: Path | None = None
     variables: dict[str, str] = field(default_factory=dict)
     """The environment, from which `${NAME}` in the file is replaced."""
+    read: Callable[[Path], bytes] = Path.read_bytes
+    """How the files that a pipeline refers to are read: an editor has some that are not saved."""
 
     @property
     def root(self) -> Path:

@@ -19,6 +19,7 @@ from clinker.engine.report.facts import (
     RunReport,
     SourceReport,
 )
+from clinker.plan.analyses.passing import NodePassing
 from clinker.plan.compile import Plan, compile_pipeline
 from clinker.plan.options import Options
 
@@ -56,7 +57,7 @@ def report(folder: Path) -> RunReport:
         finished=STARTED + timedelta(seconds=5),
         pipeline="customer_etl",
         exit_code=2,
-        counts=Counts(total=50_000, ok=49_950, written=49_950, dlq=50),
+        counts=Counts(total=50_000, ok=49_950, written=49_950, dlq=50, filtered=3),
         sources=(
             SourceReport(
                 name="customers", files=(folder / "customers.csv",), records=50_000, rejected=50
@@ -67,6 +68,17 @@ def report(folder: Path) -> RunReport:
         ),
         dead_letter_files=(DeadLetterFile(path=folder / "errors.csv", entries=50),),
         peak_rss_bytes=134_217_728,
+        nodes=(
+            NodePassing(
+                name="customers",
+                kind="source",
+                records_in=50_000,
+                records_out=49_950,
+                rejected=50,
+                filtered=0,
+                distinct=0,
+            ),
+        ),
     )
 
 
@@ -97,16 +109,42 @@ def test_the_metrics_of_a_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -
         ("records_written", 49_950),
         ("per_source_record_counts", {"customers": 50_000}),
         ("per_source_dlq_counts", {"customers": 50}),
+        ("records_filtered", 3),
+        ("records_distinct", None),
+        (
+            "nodes",
+            [
+                {
+                    "name": "customers",
+                    "kind": "source",
+                    "records_in": 50_000,
+                    "records_out": 49_950,
+                    "rejected": 50,
+                    "filtered": 0,
+                    "distinct": 0,
+                    "ports": {},
+                }
+            ],
+        ),
     ]
 
 
 def test_the_documentation_knows_every_field(tmp_path: Path) -> None:
     page = (ROOT / "docs" / "running" / "metrics.md").read_text("utf-8")
     [example] = re.findall(r"```json\n(.*?)```", page, re.DOTALL)
+    about_runs, _, about_nodes = page.partition("## Records by node")
+    written = metrics(plan(tmp_path), report(tmp_path), threads=4)
+    assert list(json.loads(example)) == list(written) == documented(about_runs)
+    nodes = json.loads(json.dumps(written["nodes"]))
+    fields = list(json.loads(example)["nodes"][0])
+    assert [list(node) for node in nodes] == [fields]
+    assert fields == documented(about_nodes)
+
+
+def documented(page: str) -> list[str]:
+    """What the first cells of its tables name."""
     rows = re.findall(r"^\| (`.*?) \|", page, re.MULTILINE)
-    fields = list(metrics(plan(tmp_path), report(tmp_path), threads=4))
-    assert list(json.loads(example)) == fields
-    assert [name for row in rows for name in re.findall(r"`(\w+)`", row)] == fields
+    return [name for row in rows for name in re.findall(r"`(\w+)`", row)]
 
 
 def test_records_that_are_grouped_are_not_streamed(tmp_path: Path) -> None:

@@ -6,6 +6,7 @@ from pathlib import Path
 
 from clinker.engine.report.as_text import preview_content, preview_summary, summary
 from clinker.engine.report.facts import DeadLetterFile
+from clinker.plan.analyses.passing import NodePassing
 from tests.engine.report.reports import output, report
 
 HERE = Path.cwd()
@@ -26,6 +27,33 @@ def test_the_summary_tells_what_was_written_and_rejected() -> None:
         "  1  type_coercion_failure\n"
         "Pipeline complete: 4 total, 3 ok, 3 written, 1 dlq\n"
     )
+
+
+def test_the_counts_of_nodes() -> None:
+    def node(
+        name: str, came: int, left: int | None, rejected: int = 0, **ports: int | None
+    ) -> NodePassing:
+        filtered = None if left is None else came - left - rejected
+        return NodePassing(
+            name=name,
+            kind="",
+            records_in=came,
+            records_out=left,
+            rejected=rejected,
+            filtered=filtered,
+            distinct=0,
+            ports=ports,
+        )
+
+    nodes = (node("orders", 1000, 1000), node("kept", 1000, 7, 3), node("r", 7, None, a=3, b=None))
+    assert summary(report(outputs=(), nodes=nodes), with_nodes=True) == (
+        "node      in   out\n"
+        "orders  1000  1000\n"
+        "kept    1000     7  3 rejected, 990 filtered\n"
+        "r          7     ?  a: 3, b: ?\n"
+        "Pipeline complete: 4 total, 3 ok, 3 written, 1 dlq\n"
+    )
+    assert summary(report(outputs=(), nodes=nodes)).count("\n") == 1
 
 
 def test_the_most_frequent_reasons_come_first_and_few_are_shown() -> None:

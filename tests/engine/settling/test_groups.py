@@ -91,6 +91,36 @@ def test_a_group_falls_with_a_record_of_it(workplace: Workplace) -> None:
     assert (ran.report.counts.dlq, ran.report.counts.ok) == (3, 1)
 
 
+@pytest.mark.parametrize("bad", ["bad", "3"])
+def test_what_cannot_be_written_matters_only_if_it_stays(workplace: Workplace, bad: str) -> None:
+    workplace.write(lines_csv=f"id,value,note\nA,1,much too long\nA,{bad},x\nB,4,y\n")
+    narrow = """
+    - type: output
+      name: o
+      input: parse
+      config:
+        type: fixed_width
+        path: o.txt
+        schema:
+          fields:
+            - { name: id, start: 0, width: 1 }
+            - { name: note, start: 1, width: 4, truncation: error }
+    """
+    ran = workplace.run(
+        pipeline(
+            source("lines", "id value note", "id"),
+            transform("parse", "lines", "emit value = value.to_int()"),
+            narrow,
+        )
+    )
+    if bad == "3":
+        assert (ran.code, ran.codes) == (4, ["E061"])
+        assert workplace.files() == ["lines.csv"]
+    else:
+        assert ran.code == 2, ran.message
+        assert workplace.read("o.txt") == "By   \n"
+
+
 def test_a_strict_aggregate_counts_no_group_that_falls(workplace: Workplace) -> None:
     workplace.write(lines_csv="id,value\nA,1\nA,bad\nA,3\nB,7\nB,11\n")
     ran = workplace.run(

@@ -19,7 +19,6 @@ from clinker.plan.files.storage import (
     is_staged,
     load_storage,
     read_mounts,
-    staged_copy,
     why_unusable,
 )
 from tests.plan.compiling import notes
@@ -132,16 +131,6 @@ def test_staged_files_match_a_pattern(tmp_path: Path) -> None:
     assert not is_staged(settings(tmp_path, STAGING), Path("/mnt/nfs/a"), tmp_path)
 
 
-def test_a_copy_has_the_same_place_in_every_run(tmp_path: Path) -> None:
-    (tmp_path / "a").touch()
-    (tmp_path / "link").symlink_to(tmp_path / "a")
-    copy = staged_copy(Path("/stage"), tmp_path / "a")
-    assert copy.parent == Path("/stage")
-    assert copy.suffix == ".staged"
-    assert copy == staged_copy(Path("/stage"), tmp_path / "link")
-    assert copy != staged_copy(Path("/stage"), tmp_path / "b")
-
-
 MOUNTS = (
     Mount(Path("/"), "ext4"),
     Mount(Path("/spill"), "ext4"),
@@ -227,15 +216,6 @@ def test_staging_on_the_device_of_the_source(tmp_path: Path) -> None:
     ]
 
 
-def test_copies_that_exist_already(tmp_path: Path) -> None:
-    found = settings(tmp_path, STAGING + 'on_existing = "error"\n')
-    copy = staged_copy(Path("/stage"), Path("/data/a"))
-    facts = Facts(existing=frozenset({copy}))
-    (line,) = shown(check_storage(found, [Path("/data/a"), Path("/data/b")], facts))
-    assert line == f"E337 4 /data/a has been staged before, as {copy}"
-    assert check_storage(settings(tmp_path, STAGING), [Path("/data/a")], facts) == []
-
-
 def test_directories_that_cannot_be_used(tmp_path: Path) -> None:
     facts = Facts(unusable={Path("/spill"): "does not exist", Path("/stage"): "is not a directory"})
     assert shown(check_storage(settings(tmp_path, SPILL + STAGING), [], facts)) == [
@@ -283,11 +263,9 @@ def test_looking_at_a_machine(tmp_path: Path) -> None:
         tmp_path,
         f'[storage.spill]\ndir = "missing"\n[storage.staging]\nenabled = true\ndir = "{stage}"\n',
     )
-    staged_copy(stage, source).touch()
     facts = gather_facts(found, [source, tmp_path / "b.csv"])
     assert facts.unusable == {tmp_path / "missing": "does not exist"}
     assert facts.devices.keys() == {stage, source}
-    assert facts.existing == {staged_copy(stage, source)}
     assert facts.free_bytes is None
     spare = gather_facts(settings(tmp_path, '[storage.spill]\ndir = "stage"\n'), [])
     assert spare.unusable == {} and spare.free_bytes and spare.free_bytes > 0

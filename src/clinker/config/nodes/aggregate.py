@@ -28,9 +28,11 @@ class Session(Model):
 
 
 class TimeWindow(Model):
-    tumbling: Tumbling | None = None
-    hopping: Hopping | None = None
-    session: Session | None = None
+    tumbling: Tumbling | None = Field(
+        default=None, description="windows of one size, one after the other"
+    )
+    hopping: Hopping | None = Field(default=None, description="windows of one size that overlap")
+    session: Session | None = Field(default=None, description="windows that end with a silence")
 
     @property
     def shape(self) -> Tumbling | Hopping | Session | None:
@@ -51,9 +53,14 @@ class AggregateConfig(Model):
         default=(), description="the fields of a group; without any, one group of all records"
     )
     cxl: str = Field(description="the CXL program")
-    strategy: Literal["auto", "hash", "streaming"] = "auto"
-    time_window: TimeWindow | None = None
-    allowed_lateness: Duration | None = None
+    strategy: Literal["auto", "hash", "streaming"] = Field(
+        default="auto",
+        description="how groups are gathered; 'streaming' needs records sorted by group",
+    )
+    time_window: TimeWindow | None = Field(default=None, description="groups by event time as well")
+    allowed_lateness: Duration | None = Field(
+        default=None, description="how long a time window waits for late records"
+    )
 
     def check(self) -> Iterator[Diagnostic]:
         if self.allowed_lateness is not None and self.time_window is None:

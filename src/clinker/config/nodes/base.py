@@ -21,7 +21,9 @@ class NodeBase(Model):
     """Whether the node works on when some of its inputs, but not all, are not connected."""
 
     name: Name = Field(description="the node's name, unique in the pipeline")
-    description: str | None = None
+    description: str | None = Field(
+        default=None, description="what the node is for; ignored by the engine"
+    )
     notes: Any = Field(default=None, alias="_notes", description="ignored by the engine")
 
     def check(self) -> Iterator[Diagnostic]:

@@ -20,19 +20,29 @@ MIN_INPUTS, MAX_INPUTS = 2, 8
 class PropagateCk(Model):
     """Which correlation keys the joined records carry."""
 
-    mode: Literal["driver", "all", "named"]
-    named: tuple[Name, ...] = ()
+    mode: Literal["driver", "all", "named"] = Field(
+        description="the driver's keys, those of all inputs, or the named ones"
+    )
+    named: tuple[Name, ...] = Field(default=(), description="the key fields that are carried")
 
 
 class CombineConfig(Model):
     where: str = Field(min_length=1, description="the CXL condition that joins records")
     cxl: str = Field(default="", description="the CXL program; empty with 'match: collect'")
     propagate_ck: PropagateCk = Field(description="driver, all, or { named: [field, …] }")
-    match: Literal["first", "all", "collect"] = "first"
-    on_miss: Literal["null_fields", "skip", "error"] = "null_fields"
+    match: Literal["first", "all", "collect"] = Field(
+        default="first", description="the first match, a record for each, or an array of all"
+    )
+    on_miss: Literal["null_fields", "skip", "error"] = Field(
+        default="null_fields", description="what becomes of a driver's record without a match"
+    )
     drive: Name | None = Field(default=None, description="the input whose records drive the join")
-    strategy: Literal["auto", "grace_hash"] = "auto"
-    correlation_fanout_policy: FanoutPolicy | None = None
+    strategy: Literal["auto", "grace_hash"] = Field(
+        default="auto", description="grace_hash for inputs that do not fit into memory"
+    )
+    correlation_fanout_policy: FanoutPolicy | None = Field(
+        default=None, description="when a failing record takes its group along"
+    )
 
     def check(self) -> Iterator[Diagnostic]:
         collects = self.match == "collect"

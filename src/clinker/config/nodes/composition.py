@@ -22,10 +22,16 @@ class CompositionNode(NodeBase):
         default=None, description="the node that feeds the first input port"
     )
     inputs: dict[str, NodeRef] = Field(default_factory=dict, description="input ports by name")
-    outputs: dict[str, Name] = Field(default_factory=dict)
+    outputs: dict[str, Name] = Field(
+        default_factory=dict, description="output ports and the nodes that read them"
+    )
     config: dict[str, Any] = Field(default_factory=dict, description="values of its parameters")
-    resources: dict[str, Any] = Field(default_factory=dict)
-    alias: Name | None = None
+    resources: dict[str, Any] = Field(
+        default_factory=dict, description="the files that the composition asks for"
+    )
+    alias: Name | None = Field(
+        default=None, description="what its nodes are named after, instead of this node's name"
+    )
 
     @property
     def references(self) -> Iterator[tuple[Ref, tuple[str | int, ...]]]:

@@ -15,8 +15,12 @@ from clinker.diagnostics import Diagnostic
 
 
 class MergeConfig(Model):
-    mode: Literal["concat", "interleave"] = "concat"
-    interleave_seed: Natural | None = None
+    mode: Literal["concat", "interleave"] = Field(
+        default="concat", description="one input after the other, or mixed"
+    )
+    interleave_seed: Natural | None = Field(
+        default=None, description="a number that makes the mixture the same in every run"
+    )
 
     def check(self) -> Iterator[Diagnostic]:
         if self.interleave_seed is not None and self.mode != "interleave":
@@ -37,7 +41,9 @@ class MergeNode(NodeBase):
 
     type: Literal["merge"]
     inputs: tuple[NodeRef, ...] = Field(min_length=1, description="the nodes to read from")
-    config: MergeConfig = Field(default_factory=MergeConfig.model_construct)
+    config: MergeConfig = Field(
+        default_factory=MergeConfig.model_construct, description="how streams are put together"
+    )
 
     @property
     def references(self) -> Iterator[tuple[Ref, tuple[str | int, ...]]]:

@@ -66,8 +66,10 @@ class Split(Model):
 class Metadata(Model):
     """Which `$meta` fields are written."""
 
-    mode: Literal["none", "all", "listed"] = "none"
-    keys: tuple[Name, ...] = ()
+    mode: Literal["none", "all", "listed"] = Field(
+        default="none", description="none, all, or those listed"
+    )
+    keys: tuple[Name, ...] = Field(default=(), description="the names of the fields")
 
 
 class OutputConfig(Model):

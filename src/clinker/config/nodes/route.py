@@ -18,7 +18,9 @@ MAX_BRANCHES = 256
 class RouteConfig(Model):
     conditions: dict[str, str] = Field(description="branch names and their CXL conditions")
     default: Name = Field(description="the branch of records that match no condition")
-    mode: Literal["exclusive", "inclusive"] = "exclusive"
+    mode: Literal["exclusive", "inclusive"] = Field(
+        default="exclusive", description="into the first branch that matches, or into all"
+    )
 
     @property
     def branches(self) -> tuple[str, ...]:

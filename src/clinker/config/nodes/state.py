@@ -20,7 +20,9 @@ class Assignment(Model):
 class StateConfig(Model):
     scope: Scope = Field(description="pipeline, source or record")
     set: tuple[Assignment, ...] = Field(min_length=1, description="the assignments")
-    phase: Phase = "runtime"
+    phase: Phase = Field(
+        default="runtime", description="before the run (init), or while records pass"
+    )
 
 
 class StateNode(SingleInputNode):

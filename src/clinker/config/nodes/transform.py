@@ -41,11 +41,13 @@ class Validation(Model):
     assertion: str = Field(
         alias="check", min_length=1, description="a named check, or a CXL condition"
     )
-    field: Name | None = None
-    name: Name | None = None
-    severity: Literal["error", "warn"] = "error"
-    message: str | None = None
-    args: dict[str, Any] = Field(default_factory=dict)
+    field: Name | None = Field(default=None, description="the field that a named check looks at")
+    name: Name | None = Field(default=None, description="what rejected records call the rule")
+    severity: Literal["error", "warn"] = Field(
+        default="error", description="reject the record, or only log it"
+    )
+    message: str | None = Field(default=None, description="what the dead letter says")
+    args: dict[str, Any] = Field(default_factory=dict, description="the arguments of a named check")
 
     @property
     def named_check(self) -> str | None:
@@ -154,9 +156,11 @@ class LogDirective(Model):
     condition: str | None = Field(
         default=None, description="a CXL condition; log only if it is true"
     )
-    fields: tuple[Name, ...] = ()
-    every: int | None = None
-    log_rule: Name | None = None
+    fields: tuple[Name, ...] = Field(default=(), description="fields that are logged along")
+    every: int | None = Field(default=None, description="log only each so manyth record")
+    log_rule: Name | None = Field(
+        default=None, description="a rule of the pipeline's log_rules file"
+    )
 
     def check(self) -> Iterator[Diagnostic]:
         if self.every is None:
@@ -175,13 +179,25 @@ class LogDirective(Model):
 
 class TransformConfig(Model):
     cxl: str = Field(description="the CXL program")
-    analytic_window: AnalyticWindow | None = None
-    declares: tuple[Declaration, ...] = ()
-    phase: Phase = "runtime"
+    analytic_window: AnalyticWindow | None = Field(
+        default=None, description="the records that $window functions look at"
+    )
+    declares: tuple[Declaration, ...] = Field(
+        default=(), description="scoped variables that this node declares"
+    )
+    phase: Phase = Field(
+        default="runtime", description="before the run (init), or while records pass"
+    )
     max_expansion: Positive = Field(default=10_000, description="the most records one may become")
-    batch_size: Positive | None = None
-    validations: tuple[Validation, ...] = ()
-    log: tuple[LogDirective, ...] = ()
+    batch_size: Positive | None = Field(
+        default=None, description="records that are computed at once"
+    )
+    validations: tuple[Validation, ...] = Field(
+        default=(), description="rules that outgoing records must keep"
+    )
+    log: tuple[LogDirective, ...] = Field(
+        default=(), description="messages to log while records pass"
+    )
 
 
 class TransformNode(SingleInputNode):

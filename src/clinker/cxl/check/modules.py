@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 
 from clinker.cxl.syntax import ast
@@ -33,9 +33,15 @@ class ModuleLibrary:
     Links among them may lead anywhere below `bound`; without one, anywhere.
     """
 
-    def __init__(self, root: Path, bound: Path | None = None) -> None:
+    def __init__(
+        self,
+        root: Path,
+        bound: Path | None = None,
+        read: Callable[[Path], bytes] = Path.read_bytes,
+    ) -> None:
         self.root = root
         self._bound = bound
+        self._read_bytes = read
         self._loaded: dict[tuple[str, ...], Module | None] = {}
 
     def file(self, path: tuple[str, ...]) -> Path:
@@ -67,7 +73,7 @@ class ModuleLibrary:
         if self.leads_out(path):
             return None
         try:
-            data = file.read_bytes()
+            data = self._read_bytes(file)
         except OSError:
             return None
         return parse_module(read_source(str(file), data))

@@ -28,12 +28,16 @@ class Checked:
 
     program: typed.Program | None
     diagnostics: list[Diagnostic]
+    sketch: typed.Program
+    """What is known of it in spite of errors, for editors; parts may be broken."""
 
 
 @frozen
 class CheckedExpression:
     expression: typed.Expr | None
     diagnostics: list[Diagnostic]
+    sketch: typed.Expr | None = None
+    """What is known of it in spite of errors, for editors; parts may be broken."""
 
 
 def check(parsed: Parsed, context: Context) -> Checked:
@@ -42,9 +46,9 @@ def check(parsed: Parsed, context: Context) -> Checked:
     checker.broken_names = parsed.broken_names
     statements = checker.check_program(parsed.program)
     diagnostics = in_reading_order([*parsed.diagnostics, *checker.diagnostics])
-    if any(d.is_error for d in diagnostics):
-        return Checked(None, diagnostics)
-    return Checked(typed.Program(statements), diagnostics)
+    program = typed.Program(statements)
+    failed = any(d.is_error for d in diagnostics)
+    return Checked(None if failed else program, diagnostics, program)
 
 
 def check_expression(
@@ -59,7 +63,7 @@ def check_expression(
         checker.require(expression, expected, what)
     diagnostics = in_reading_order([*parsed.diagnostics, *checker.diagnostics])
     failed = any(d.is_error for d in diagnostics)
-    return CheckedExpression(None if failed else expression, diagnostics)
+    return CheckedExpression(None if failed else expression, diagnostics, expression)
 
 
 def check_module(module: Module) -> list[Diagnostic]:

@@ -6,7 +6,6 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import assert_never
 
-from clinker.config.nodes import OutputNode
 from clinker.engine.flow.building import Building, as_declared
 from clinker.engine.flow.flow import Flow
 from clinker.engine.nodes.aggregate import aggregate
@@ -40,11 +39,7 @@ class Flows:
         self._building = building
         self._inputs = {source.name: source for source in inputs}
         self._flows: dict[str, Flow] = {}
-        graph = building.plan.graph
-        outputs = [unit.name for unit, _ in graph.of(OutputNode)]
-        looked_up = [w.root for w in building.plan.windows.values() if w.lookup is not None]
-        ends = [*outputs, *looked_up, *(planned.name for planned in self.init_nodes())]
-        self._live = {name for end in ends for name in (end, *graph.ancestors(end))}
+        self._live = building.plan.live
 
     def init_nodes(self) -> list[PlannedState]:
         """The state nodes that work before the run, in the order in which they can."""

@@ -22,6 +22,7 @@ from clinker.engine.flow.flow import REJECT, SOURCE, Flow
 from clinker.engine.flow.frame import quoted, selection
 from clinker.engine.flow.hidden import MARK
 from clinker.engine.rejects.mark import mark, origin_sql, reject_sql
+from clinker.engine.rejects.sites import TIME_WINDOW
 from clinker.formats.common.rejecting import Rejection
 from clinker.plan.graph.graph import Unit
 from clinker.plan.nodes import PlannedAggregate
@@ -116,7 +117,7 @@ class _Windows:
         self.unit = unit
         self.lateness = lateness
         # Dead letters name what told the windows, not what is computed in them.
-        self.site = building.site(unit, None, label=f"time_window:{unit.name}")
+        self.site = building.site(unit, None, label=f"{TIME_WINDOW}{unit.name}")
         self.flow = self._with_times(building, flow)
 
     def tumbling(self, size: str) -> Flow:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property
 from pathlib import Path
@@ -49,6 +49,7 @@ from clinker.plan.graph.graph import Unit
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
+    from clinker.engine.reading.staging import StagedSources
     from clinker.engine.session.session import Session
 
 SMALL_INPUT = 32 * 2**20
@@ -160,6 +161,7 @@ def open_inputs(
     spool: Spool,
     observer: Observer,
     *,
+    staged: StagedSources | None = None,
     whole: bool = False,
 ) -> tuple[SourceInput, ...]:
     """Find, fetch and open the files of all sources; `RunError` if one of them cannot be read.
@@ -167,11 +169,27 @@ def open_inputs(
     What is no plain file is copied to the spool first. Of records only what the outputs need is
     delivered, unless they are asked for as a `whole`.
     """
-    opening = _Opening(plan, identity, sites, spool, observer, whole)
+    sources = list(plan.graph.of(SourceNode))
+    found = {unit.name: _discover(plan, identity, unit, node.config) for unit, node in sources}
+    paths = (file.path for files in found.values() for file in files)
+    copies = staged.copies(paths) if staged else {}
+    opening = _Opening(plan, identity, sites, spool, observer, found, copies, whole)
     return tuple(
-        opening.open(number, unit, source.config)
-        for number, (unit, source) in enumerate(plan.graph.of(SourceNode))
+        opening.open(number, unit, source.config) for number, (unit, source) in enumerate(sources)
     )
+
+
+def _discover(
+    plan: Plan, identity: Identity, unit: Unit, config: SourceConfig
+) -> tuple[SourceFile, ...]:
+    """The files of a source; `RunError` if they are not what it asks for."""
+    if isinstance(config.transport, RestTransport):
+        return ()
+    discovery = discover(config, plan.options, identity.started)
+    problems = [p for p in input_problems(unit, config, discovery, plan.options) if p.is_error]
+    if problems:
+        raise RunError(problems[0].message, Exit.IO, problems)
+    return discovery.files
 
 
 @frozen(eq=False)
@@ -183,6 +201,10 @@ class _Opening:
     sites: Sites
     spool: Spool
     observer: Observer
+    found: Mapping[str, tuple[SourceFile, ...]]
+    """The files of each source."""
+    copies: Mapping[Path, Path]
+    """What is read instead of files that are staged."""
     whole: bool
 
     def open(self, number: int, unit: Unit, config: SourceConfig) -> SourceInput:
@@ -228,22 +250,16 @@ class _Opening:
         if isinstance(config.transport, RestTransport):
             pages = fetch_pages(unit, config.transport, spec, self.spool, self.observer, sample)
             return (self._stand_in(unit, pages),), tuple(pages)
-        files = self._discover(unit, config)
+        files = self.found[unit.name]
         return files, tuple(self._survey(i, file, config) for i, file in enumerate(files))
 
     def _survey(self, index: int, file: SourceFile, config: SourceConfig) -> InputFile:
-        """A file as it is read: a compressed one is unpacked first."""
-        found = input_file(index, str(file.path))
-        codec = find_codec(found.path, config.compression)
+        """A file as it is read: from its copy if it is staged, unpacked if it is compressed."""
+        path = str(file.path)
+        copy = self.copies.get(file.path)
+        found = input_file(index, str(copy), path) if copy else input_file(index, path)
+        codec = find_codec(path, config.compression)
         return unpack(found, codec, self.spool) if codec else found
-
-    def _discover(self, unit: Unit, config: SourceConfig) -> tuple[SourceFile, ...]:
-        options = self.plan.options
-        discovery = discover(config, options, self.identity.started)
-        problems = [p for p in input_problems(unit, config, discovery, options) if p.is_error]
-        if problems:
-            raise RunError(problems[0].message, Exit.IO, problems)
-        return discovery.files
 
     def _stand_in(self, unit: Unit, pages: Sequence[InputFile]) -> SourceFile:
         """All pages of a service, as the one file that people see."""

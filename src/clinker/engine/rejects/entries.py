@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
-from functools import cached_property, lru_cache
+from functools import cached_property
 from itertools import groupby
 from operator import itemgetter
 from typing import Any
@@ -31,7 +32,7 @@ from clinker.engine.rejects.origins import (
 )
 from clinker.engine.rejects.payload import payload_leaves
 from clinker.engine.rejects.reject_texts import MEMBERSHIP
-from clinker.engine.rejects.sites import Reason, Site, Sites
+from clinker.engine.rejects.sites import TIME_WINDOW, Reason, Site, Sites
 from clinker.engine.settling.rounds import GROUP_NUMBER, IS_COLLATERAL, SETTLED
 from clinker.formats.common.read_spec import FILE_SHIFT, ROW_MASK
 from clinker.formats.files.dead_letter_file import (
@@ -45,8 +46,6 @@ MERGED = "<merged>"
 """The source that is named for a group of records of several."""
 _IS_GROUP, _IS_MERGED = "$is_group", "$is_merged"
 _PLACED = pa.schema([*SETTLED, (_IS_GROUP, pa.bool_()), (_IS_MERGED, pa.bool_())])
-_REMEMBERED = 1 << 14
-"""How many explanations are kept, for records that were rejected alike."""
 
 
 @frozen(eq=False)
@@ -82,6 +81,14 @@ class Rejected:
     @property
     def by_source(self) -> Mapping[str, int]:
         return self._counted("source_name")
+
+    @property
+    def by_node(self) -> Mapping[str, int]:
+        """How many each node has rejected; sites that have names of their own count for theirs."""
+        counts: Counter[str] = Counter()
+        for label, count in self._counted("node").items():
+            counts[label.removeprefix(TIME_WINDOW)] += count
+        return counts
 
     @property
     def categories(self) -> Mapping[str, int]:
@@ -137,9 +144,7 @@ def explained(settled: pa.Table, sites: Sites, inputs: Sequence[SourceInput]) ->
     """The rejected records with their reasons."""
     table = _in_order(_placed(settled, sites))
     causes = _Causes(sites)
-    which: list[int] = []
-    for batch in in_pieces(table):
-        which += map(causes.number, batch["site"].to_pylist(), batch["inputs"].to_pylist())
+    which = [number for batch in in_pieces(table) for number in causes.numbers(batch)]
     places = Places(*(np.asarray(table[n]) for n in (SOURCE, POSITION, _IS_GROUP, _IS_MERGED)))
     columns = {
         **_shown_places(places, inputs),
@@ -180,7 +185,6 @@ class _Causes:
     def __init__(self, sites: Sites) -> None:
         self._sites = sites
         self._numbers: dict[tuple[int, Reason], int] = {}
-        self.number = lru_cache(_REMEMBERED)(self._number)
 
     @property
     def found(self) -> list[tuple[Site, Reason]]:
@@ -199,10 +203,16 @@ class _Causes:
             "value": [reason.value for _, reason in found],
         }
 
-    def _number(self, site: int, inputs: str) -> int:
-        """Which of them it was that rejected a record of which the site had read `inputs`."""
-        cause = site, self._sites.reason(site, inputs)
-        return self._numbers.setdefault(cause, len(self._numbers))
+    def numbers(self, rejects: pa.RecordBatch) -> list[int]:
+        """Which of them rejected each record."""
+        inputs = rejects["inputs"].dictionary_encode()
+        texts = inputs.dictionary.to_pylist()
+        pairs = [*zip(rejects["site"].to_pylist(), inputs.indices.to_pylist(), strict=True)]
+        numbers: dict[tuple[int, int], int] = {}
+        for site, text in dict.fromkeys(pairs):
+            cause = site, self._sites.reason(site, texts[text])
+            numbers[site, text] = self._numbers.setdefault(cause, len(self._numbers))
+        return [numbers[pair] for pair in pairs]
 
 
 def _shown_places(places: Places, inputs: Sequence[SourceInput]) -> dict[str, pa.Array]:

@@ -39,6 +39,11 @@ def reject_text_sql(flow: Flow, membership: str | None) -> str:
     return f"if({mark} IS NULL, NULL, concat_ws('\\n', {', '.join(texts)}))"
 
 
+def source_text(text: str) -> str:
+    """The number of the source that such a text tells, as digits; empty for a group."""
+    return text.partition(_BETWEEN)[0]
+
+
 def rejects_of(texts: Sequence[str]) -> pa.Table:
     """What such texts tell."""
     if not texts:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Callable
 from enum import IntEnum
+from functools import lru_cache
 from typing import TypeAlias
 
 from clinker.cxl.failure import Category, Failure
@@ -20,6 +21,9 @@ from clinker.engine.rejects.payload import is_payload, payload_values
 from clinker.engine.report.facts import Exit, RunError
 from clinker.frozen import frozen
 from clinker.plan.analyses.settling import Region
+
+TIME_WINDOW = "time_window:"
+"""What stands before the name of an aggregate that rejects records as late."""
 
 
 class Demand(IntEnum):
@@ -37,6 +41,10 @@ class Demand(IntEnum):
     has to be taken on its own."""
     LINEAGE = 4
     """A group fails whose records fall with it, so that groups must know their records."""
+
+
+_REMEMBERED = 1 << 14
+"""How many reasons are kept, for records that were rejected alike."""
 
 
 class Unsettled(Exception):
@@ -91,6 +99,7 @@ class Sites:
 
     def __init__(self) -> None:
         self._sites = [Site("", "", None) for _ in Demand]
+        self.reason = lru_cache(_REMEMBERED)(self._reason)
 
     def add(self, site: Site) -> int:
         self._sites.append(site)
@@ -99,7 +108,7 @@ class Sites:
     def __getitem__(self, number: int) -> Site:
         return self._sites[number]
 
-    def reason(self, number: int, inputs: str) -> Reason:
+    def _reason(self, number: int, inputs: str) -> Reason:
         """Why a site rejected the record of which it had read `inputs`."""
         site = self._sites[number]
         read = list(payload_values(inputs).values()) if is_payload(inputs) else decode(inputs)

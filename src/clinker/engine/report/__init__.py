@@ -4,6 +4,7 @@ facts        the report itself, and the error that takes its place
 as_text      for people
 as_json      for programs
 as_metrics   for monitoring: a small file that is left behind
+openlineage  for catalogues: events that tell what is made of what
 notation     how all of these write times and files
 explain      the plan before a run, in the form that was asked for
 as_sql       what the engine will be asked

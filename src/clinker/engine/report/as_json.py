@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from clinker.diagnostics import Diagnostic
 from clinker.diagnostics.render import render_json
 from clinker.engine.report.facts import RunError, RunReport
-from clinker.engine.report.notation import absolute, duration_ms, timestamp
+from clinker.engine.report.notation import absolute, duration_ms, node_counts, timestamp
 
 
 def report_as_json(
@@ -41,6 +41,7 @@ def report_as_json(
             }
             for source in report.sources
         ],
+        "nodes": [node_counts(node) for node in report.nodes],
         "outputs": [
             {
                 "name": output.name,

@@ -13,7 +13,7 @@ from pathlib import Path
 from clinker.config.nodes import SourceNode
 from clinker.config.transport import RestTransport
 from clinker.engine.report.facts import Retracted, RunReport
-from clinker.engine.report.notation import absolute, duration_ms, timestamp
+from clinker.engine.report.notation import absolute, duration_ms, node_counts, timestamp
 from clinker.plan.compile import Plan
 from clinker.plan.explain.handoffs import Crossing, hand_offs
 from clinker.plan.explain.operators import operator
@@ -34,7 +34,7 @@ def spool_directory(plan: Plan) -> Path | None:
 
 
 def metrics(
-    plan: Plan, report: RunReport, *, threads: int, error: str | None = None
+    plan: Plan, report: RunReport, *, threads: int | None, error: str | None = None
 ) -> dict[str, object]:
     """The metrics of a run that ended, with `error` if it failed."""
     counts = report.counts
@@ -62,6 +62,9 @@ def metrics(
         "records_written": counts.written,
         "per_source_record_counts": {source.name: source.records for source in report.sources},
         "per_source_dlq_counts": {source.name: source.rejected for source in report.sources},
+        "records_filtered": counts.filtered,
+        "records_distinct": counts.distinct,
+        "nodes": [node_counts(node) for node in report.nodes],
         **_correlation(report.retracted),
     }
 

@@ -2,19 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from clinker.engine.report.facts import Counts, RunReport
 from clinker.engine.report.notation import absolute
+from clinker.plan.analyses.passing import NodePassing
 
 _UNITS = ("B", "kB", "MB", "GB", "TB")
 _TOP_REASONS = 5
 
 
-def summary(report: RunReport) -> str:
-    """What a run did, for people."""
-    lines = [*_files(report), *_reasons(report), f"Pipeline complete: {_counts(report.counts)}"]
+def summary(report: RunReport, *, with_nodes: bool = False) -> str:
+    """What a run did, for people; on demand also how many records passed each node."""
+    lines = [
+        *(_nodes(report.nodes) if with_nodes else ()),
+        *_files(report),
+        *_reasons(report),
+        f"Pipeline complete: {_counts(report.counts)}",
+    ]
     return "\n".join(lines) + "\n"
 
 
@@ -50,6 +56,24 @@ def _files(report: RunReport) -> list[str]:
     return _table(rows)
 
 
+def _nodes(nodes: Sequence[NodePassing]) -> list[str]:
+    rows = [("node", "in", "out", "")]
+    for node in nodes:
+        rows.append((node.name, _number(node.records_in), _number(node.records_out), _fate(node)))
+    return _table(rows, align=(str.ljust, str.rjust, str.rjust, str.ljust))
+
+
+def _fate(node: NodePassing) -> str:
+    """What became of records that did not leave, and where those went that did."""
+    lost = {"rejected": node.rejected, "filtered": node.filtered, "duplicates": node.distinct}
+    told = [f"{number} {word}" for word, number in lost.items() if number]
+    return ", ".join([*told, *(f"{port}: {_number(n)}" for port, n in node.ports.items())])
+
+
+def _number(number: int | None) -> str:
+    return "?" if number is None else str(number)
+
+
 def _shown(path: Path) -> str:
     """A file as seen from where the user is, if it is below."""
     full, here = Path(absolute(path)), Path.cwd()
@@ -64,12 +88,17 @@ def _reasons(report: RunReport) -> list[str]:
     return _table([*rows, (f"  {left}", "for other reasons")] if left else rows)
 
 
-def _table(rows: Sequence[tuple[str, ...]]) -> list[str]:
+def _table(
+    rows: Sequence[tuple[str, ...]], align: Sequence[Callable[[str, int], str]] | None = None
+) -> list[str]:
     if not rows:
         return []
+    align = align or [str.ljust] * len(rows[0])
     widths = [max(len(cell) for cell in column) for column in zip(*rows, strict=True)]
     return [
-        "  ".join(f"{cell:<{width}}" for cell, width in zip(row, widths, strict=True)).rstrip()
+        "  ".join(
+            pad(cell, width) for pad, cell, width in zip(align, row, widths, strict=True)
+        ).rstrip()
         for row in rows
     ]
 

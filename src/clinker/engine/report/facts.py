@@ -12,6 +12,7 @@ from typing import TypeAlias
 from clinker.diagnostics import Diagnostic
 from clinker.formats.files.uuid7 import Uuid7Source
 from clinker.frozen import frozen
+from clinker.plan.analyses.passing import NodePassing
 
 
 class Exit(enum.IntEnum):
@@ -60,7 +61,9 @@ class Counts:
     dlq: int = 0
     """Entries in the dead-letter queue."""
     filtered: int | None = None
+    """Dropped by `filter` statements; None where nobody can tell."""
     distinct: int | None = None
+    """Dropped as duplicates; None where nobody can tell."""
 
 
 @frozen(kw_only=True)
@@ -126,6 +129,8 @@ class RunReport(Identity):
     warnings: tuple[str, ...] = ()
     retracted: Retracted | None = None
     """None if no source has a correlation key."""
+    nodes: tuple[NodePassing, ...] = ()
+    """What came into each node that was computed, and left it."""
 
 
 def failed_report(

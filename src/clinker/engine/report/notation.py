@@ -7,6 +7,7 @@ from datetime import datetime
 from pathlib import Path
 
 from clinker.engine.report.facts import RunReport
+from clinker.plan.analyses.passing import NodePassing
 
 
 def absolute(path: Path) -> str:
@@ -18,6 +19,20 @@ def absolute(path: Path) -> str:
 def timestamp(moment: datetime) -> str:
     """ISO 8601, in UTC."""
     return moment.replace(tzinfo=None).isoformat(timespec="milliseconds") + "Z"
+
+
+def node_counts(node: NodePassing) -> dict[str, object]:
+    """What came into a node and left it, for programs."""
+    return {
+        "name": node.name,
+        "kind": node.kind,
+        "records_in": node.records_in,
+        "records_out": node.records_out,
+        "rejected": node.rejected,
+        "filtered": node.filtered,
+        "distinct": node.distinct,
+        "ports": dict(node.ports),
+    }
 
 
 def duration_ms(report: RunReport) -> int:

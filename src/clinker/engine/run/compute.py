@@ -16,6 +16,7 @@ from clinker.engine.nodes.output import Written
 from clinker.engine.rejects.entries import Rejected
 from clinker.engine.rejects.sites import Demand
 from clinker.engine.report.facts import Exit, Retracted, RunError
+from clinker.engine.run.counting import count_nodes
 from clinker.engine.run.logs import announce
 from clinker.engine.run.prepare import Prepared
 from clinker.engine.run.settle import (
@@ -39,6 +40,7 @@ from clinker.formats.files.assembly import assemble, write_document
 from clinker.formats.renderer import renderer
 from clinker.frozen import frozen
 from clinker.plan.analyses.growth import may_outgrow_sources, may_outnumber_sources
+from clinker.plan.analyses.passing import NodePassing
 from clinker.plan.nodes import PlannedOutput
 
 _TINY_INPUT = 256 * 2**10
@@ -63,6 +65,7 @@ class Computed:
     outputs: tuple[ComputedOutput, ...]
     rejected: Rejected
     retracted: Retracted | None = None
+    nodes: tuple[NodePassing, ...] = ()
 
     @property
     def written(self) -> int:
@@ -115,36 +118,51 @@ def _compute(
         rejects = system.finals.prepare(session, flows)
         for output in flows.outputs():
             prepared.observer.step_started(output.planned.name, prepared.total)
-            output, found = _collect(prepared, session, output, cleaning)
+            output, found = _collect(prepared, session, output, rounds, cleaning)
             collected.append((output, found))
             rejects += found.rejects
             prepared.observer.advanced(found.records)
         check_sizes(prepared, session, building, rounds)
         settled = settle_rejects(prepared, session, building, rounds, rejects)
+        _check_written(collected)
         rejected = explain_rejects(prepared, session, building, settled)
         # Only what is settled is worth the copying.
         outputs = tuple(_put_together(prepared, *each) for each in collected)
-    computed = Computed(outputs=outputs, rejected=rejected, retracted=rounds.retracted)
-    check_rejects(prepared, rejected, computed.written)
-    return computed
+        written = {output.name: output.records for output in outputs}
+        check_rejects(prepared, rejected, sum(written.values()))
+        nodes = count_nodes(prepared, session, flows, rejected, written)
+    return Computed(outputs=outputs, rejected=rejected, retracted=rounds.retracted, nodes=nodes)
 
 
 def _collect(
-    prepared: Prepared, session: Session, output: Written, cleaning: ExitStack
+    prepared: Prepared, session: Session, output: Written, rounds: Rounds, cleaning: ExitStack
 ) -> tuple[Written, Collected]:
     """The records of an output as pieces of its files, and the output that knows their columns."""
     table = session.table(output.frame) if _fits_here(prepared, output) else None
     output = with_record_keys(session, output, table)
-    with _unwritable(output.planned):
-        if table is not None:
-            return output, collect_here(table, output.spec, per_file=output.per_file)
-        # The workers write beside the output, on the volume it goes to.
-        target = prepared.destinations.target(output.planned)
-        directory = prepared.publication.parts_directory(target)
-        cleaning.callback(shutil.rmtree, directory, ignore_errors=True)
-        return output, collect_in_parts(
-            session, output.frame, output.spec, directory, per_file=output.per_file
-        )
+    if table is not None:
+        return output, collect_here(table, output.spec, per_file=output.per_file)
+    # The workers write beside the output, on the volume it goes to.
+    target = prepared.destinations.target(output.planned)
+    directory = prepared.publication.parts_directory(target)
+    cleaning.callback(shutil.rmtree, directory, ignore_errors=True)
+    return output, collect_in_parts(
+        session,
+        output.frame,
+        output.spec,
+        directory,
+        per_file=output.per_file,
+        decisive=rounds.decisive,
+    )
+
+
+def _check_written(collected: Sequence[tuple[Written, Collected]]) -> None:
+    """End the run if there are records that cannot be written, now that they are to stay."""
+    for output, found in collected:
+        if found.unwritable:
+            with _unwritable(output.planned):
+                # Raised itself, it would be part of a circle that holds on to the rejects' files.
+                raise found.unwritable.after(0)
 
 
 def _fits_here(prepared: Prepared, output: Written) -> bool:

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Protocol
+from typing import Literal, Protocol, TypeAlias
 
 from clinker.cxl.syntax.ast import TraceLevel
 from clinker.cxl.values import Value
 from clinker.engine.report.facts import Identity
+
+Unit: TypeAlias = Literal["records", "bytes"]
+"""What is counted of a step."""
 
 
 class Observer(Protocol):
@@ -16,11 +19,11 @@ class Observer(Protocol):
     def began(self, identity: Identity) -> None:
         """The run has a name now; it is the first thing to be told."""
 
-    def step_started(self, name: str, total: int | None = None) -> None:
-        """Another part of the work begins; `total` records lie ahead, if that is known."""
+    def step_started(self, name: str, total: int | None = None, unit: Unit = "records") -> None:
+        """Another part of the work begins; so much of it lies ahead, if that is known."""
 
-    def advanced(self, records: int) -> None:
-        """So many more records of the step are done."""
+    def advanced(self, amount: int) -> None:
+        """So much more of the step is done."""
 
     def warned(self, text: str) -> None:
         """Something about the whole run deserves attention."""
@@ -50,10 +53,10 @@ class Quiet:
     def began(self, identity: Identity) -> None:
         pass
 
-    def step_started(self, name: str, total: int | None = None) -> None:
+    def step_started(self, name: str, total: int | None = None, unit: Unit = "records") -> None:
         pass
 
-    def advanced(self, records: int) -> None:
+    def advanced(self, amount: int) -> None:
         pass
 
     def warned(self, text: str) -> None:

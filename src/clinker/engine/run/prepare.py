@@ -7,10 +7,17 @@ from pathlib import Path
 
 from clinker.cxl.syntax.ast import TraceLevel
 from clinker.engine.reading.inputs import SourceInput, open_inputs
+from clinker.engine.reading.staging import StagedSources
 from clinker.engine.rejects.sites import Sites
 from clinker.engine.report.facts import Identity, identify
+from clinker.engine.run.claiming import Claiming
 from clinker.engine.run.observer import Observer
-from clinker.engine.writing.destinations import Destinations, check_existing, known_directories
+from clinker.engine.writing.destinations import (
+    Destinations,
+    check_existing,
+    known_directories,
+    known_files,
+)
 from clinker.formats.files.marks import nearest_directory
 from clinker.formats.files.publication import Publication
 from clinker.formats.files.recovery import recover
@@ -28,6 +35,7 @@ class Prepared:
     observer: Observer
     identity: Identity
     sites: Sites
+    staged: StagedSources
     inputs: tuple[SourceInput, ...]
     destinations: Destinations
     publication: Publication
@@ -38,27 +46,54 @@ class Prepared:
         return sum(source.records for source in self.inputs)
 
 
-def prepare(plan: Plan, observer: Observer, spool: Spool) -> Prepared:
+def prepare(plan: Plan, observer: Observer, spool: Spool, staged: StagedSources) -> Prepared:
     """Open the inputs and make sure that outputs can be written; `RunError` if they cannot."""
     identity = identify(plan.options.batch_id)
     observer.began(identity)
-    _recover(plan, observer, known_directories(plan, identity))
+    publication = Publication(identity.execution_id)
+    try:
+        return _prepare(plan, observer, spool, staged, identity, publication)
+    except BaseException:
+        publication.discard()
+        raise
+
+
+def _prepare(
+    plan: Plan,
+    observer: Observer,
+    spool: Spool,
+    staged: StagedSources,
+    identity: Identity,
+    publication: Publication,
+) -> Prepared:
+    def clear() -> None:
+        _recover(plan, observer, known_directories(plan, identity))
+
+    clear()
+    claiming = Claiming(plan, identity, publication, observer, clear)
+    known = known_files(plan, identity)
+    if not plan.options.preview:
+        claiming.claim(known)
     check_existing(plan, identity)
     sites = Sites()
-    inputs = open_inputs(plan, identity, sites, spool, observer)
+    inputs = open_inputs(plan, identity, sites, spool, observer, staged=staged)
     for warning in (w for source in inputs for w in source.inventory.warnings):
         observer.warned(warning)
     destinations = Destinations(plan, identity, inputs)
     _recover(plan, observer, destinations.directories())
+    if not plan.options.preview and (more := destinations.files()):
+        claiming.claim([*known, *more])
+        check_existing(plan, identity)
     destinations.check()
     return Prepared(
         plan=plan,
         observer=observer,
         identity=identity,
         sites=sites,
+        staged=staged,
         inputs=inputs,
         destinations=destinations,
-        publication=Publication(identity.execution_id),
+        publication=publication,
     )
 
 

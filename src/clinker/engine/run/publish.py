@@ -21,6 +21,7 @@ from clinker.engine.run.prepare import Prepared
 from clinker.engine.session import MemorySampler
 from clinker.engine.session.session import Session
 from clinker.formats.files.publication import Published
+from clinker.plan.analyses.passing import dropped
 from clinker.plan.analyses.reach import reached
 
 
@@ -59,11 +60,13 @@ def publish(
         peak_rss_bytes=memory.peak_bytes,
         engine=vars(session.facts),
         retracted=computed.retracted,
+        nodes=computed.nodes,
     )
 
 
 def _counts(prepared: Prepared, computed: Computed) -> Counts:
     total, rejected = prepared.total, computed.rejected
+    filtered, distinct = dropped(computed.nodes)
     ok = reached(prepared.plan.nodes, {each.name: each.records for each in computed.outputs})
     return Counts(
         total=total,
@@ -71,6 +74,8 @@ def _counts(prepared: Prepared, computed: Computed) -> Counts:
         ok=total - rejected.records if ok is None else ok,
         written=computed.written,
         dlq=len(rejected.entries),
+        filtered=filtered,
+        distinct=distinct,
     )
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from clinker.cxl.failure import printable
 from clinker.engine.reading.spooling import run_spool
+from clinker.engine.reading.staging import staged_sources
 from clinker.engine.report.facts import Exit, RunError, RunReport
 from clinker.engine.run.capabilities import check_engine
 from clinker.engine.run.compute import record_bytes
@@ -33,15 +34,20 @@ def run(
     The session uses `jvm` if it is given: it may have been started before this was imported.
     """
     check_engine(plan, settings.engine)
-    with MemorySampler() as memory, run_spool(plan) as spool:
+    with (
+        MemorySampler() as memory,
+        run_spool(plan) as spool,
+        staged_sources(plan, observer) as staged,
+    ):
         jvm = jvm or start_jvm(settings)
         try:
-            prepared = prepare(plan, observer, spool)
+            prepared = prepare(plan, observer, spool, staged)
         except BaseException:
             if jvm:
                 jvm.kill()
             raise
         with (
+            prepared.publication,  # what it has claimed is let go of, whatever happens
             engine_errors(settings),
             open_session(settings, jvm) as session,
             # Those of Spark can be read only as long as it is there.
@@ -54,16 +60,23 @@ def run_in(plan: Plan, session: Session, observer: Observer) -> RunReport:
     """Run a plan in a session that is there already."""
     settings = SessionSettings(engine=session.engine.name)
     check_engine(plan, settings.engine)
-    with MemorySampler() as memory, engine_errors(settings), run_spool(plan) as spool:
-        return _complete(prepare(plan, observer, spool), session, memory)
+    with (
+        MemorySampler() as memory,
+        engine_errors(settings),
+        run_spool(plan) as spool,
+        staged_sources(plan, observer) as staged,
+    ):
+        return _complete(prepare(plan, observer, spool, staged), session, memory)
 
 
 def _complete(prepared: Prepared, session: Session, memory: MemorySampler) -> RunReport:
     try:
-        session.batches.expect(record_bytes(prepared))
         with prepared.publication:
+            session.batches.expect(record_bytes(prepared))
             computed = compute_with_care(prepared, session)
-            return publish(prepared, session, memory, computed)
+            report = publish(prepared, session, memory, computed)
+            prepared.staged.run_succeeded = report.exit_code == Exit.OK
+            return report
     except FormatError as problem:
         raise RunError(str(problem), Exit.IO, help=problem.help) from problem
     except WriteError as problem:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import field
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 import pyarrow as pa
 
@@ -27,8 +27,7 @@ Fields: TypeAlias = tuple[str, ...]
 """The names of key fields."""
 
 
-@frozen
-class Group:
+class Group(NamedTuple):
     """Records that fall together: those of one source, or of several that are merged."""
 
     fields: Fields

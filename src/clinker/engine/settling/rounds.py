@@ -9,7 +9,8 @@ Each round takes out at least one record or group more, so that there is an end.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
+from operator import attrgetter
 from typing import TypeAlias
 
 import pyarrow as pa
@@ -23,6 +24,7 @@ from clinker.engine.rejects.sites import Demand, RunAgain, Site, Sites, Unsettle
 from clinker.engine.report.facts import Retracted
 from clinker.engine.settling.fallen import Cause, Fallen, Group, Key, Oversized, Record
 from clinker.engine.settling.keys import read_key, read_lineage
+from clinker.engine.settling.rejecting import Failure, RoundRejects
 from clinker.engine.settling.sizes import Size
 from clinker.engine.settling.taking import collateral_reason
 from clinker.frozen import frozen
@@ -38,24 +40,10 @@ Measure: TypeAlias = Callable[[int, Sequence[Key], Iterable[Record]], Mapping[Ke
 
 
 @frozen(eq=False)
-class _Reject:
-    """A rejected record or group, as far as it matters here."""
-
-    at: int
-    """Its row in the table of the round."""
-    site: Site
-    record: Record | None
-    """None for a group of an aggregate."""
-    membership: str | None
-    rank: tuple[object, ...]
-    """What comes first where several are about one record."""
-
-
-@frozen(eq=False)
 class _Trigger:
-    """What made others fall: a row of rejects, and the group it stands with."""
+    """What made others fall: a reject, and the group it stands with."""
 
-    row: pa.Table
+    failure: Failure
     token: object
 
 
@@ -82,6 +70,8 @@ class Rounds:
         self.fallen = Fallen()
         self.rounds = 0
         """How often all was computed and something failed."""
+        self._rejects: list[pa.Table] = []
+        """What was rejected in each round."""
         self._held_back = 0
         self.are_sizes_known = False
         """Whether groups that are too large have been looked for."""
@@ -97,6 +87,16 @@ class Rounds:
             failed_groups=len(self._retracting),
             records_taken_back=len(self._retracted),
         )
+
+    @property
+    def decisive(self) -> Set[int]:
+        """The sources of which a rejected record makes sure that another round follows.
+
+        Later on, those that are known to fail are rejected once more.
+        """
+        is_first = not self.rounds and not self.fallen.oversized
+        ends_run = self._plan.pipeline.error_handling.strategy == "fail_fast"
+        return self._fields.keys() if is_first and not ends_run else frozenset()
 
     def expect(self, oversized: Sequence[Oversized]) -> None:
         """Go on without groups that are too large."""
@@ -118,50 +118,36 @@ class Rounds:
             no = pa.repeat(False, len(table))
             return pa.table([*table.columns, alone, no], schema=SETTLED)
         self.rounds += 1
-        rejects = self._read(table)
-        new = [each for each in rejects if self._is_new(each)]
+        rows_before = sum(map(len, self._rejects))
+        rejects = RoundRejects(table, rows_before, self._sites, self._order)
+        self._rejects.append(table)
+        failures = rejects.failures(self._failed)
+        new = [each for each in failures if self._is_new(each)]
         if new:
             level = min(each.site.region.level for each in new)
             counting = [each for each in new if each.site.region.level == level]
-            self._take_out(table, sorted(counting, key=lambda each: each.rank))
+            self._take_out(sorted(counting, key=attrgetter("rank")))
             self._judge(measure)
             raise Unsettled
-        return self._entries(table, rejects)
+        return self._entries(rejects, failures)
 
-    def _read(self, table: pa.Table) -> list[_Reject]:
-        columns = (SOURCE, POSITION, "site", "inputs", "origin", MEMBERSHIP)
-        rows = zip(*(table[name].to_pylist() for name in columns), strict=True)
-        found: list[_Reject] = []
-        for at, (source, position, number, inputs, origin, membership) in enumerate(rows):
-            site = self._sites[number]
-            record = None if source is None else (source, position)
-            order = self._order.get(site.node, len(self._order))
-            rank = (record or (-1, -1), order, number, inputs, origin or "")
-            found.append(_Reject(at, site, record, membership, rank))
-        return found
-
-    def _is_new(self, reject: _Reject) -> bool:
-        """Whether a failure has consequences that are not known yet."""
-        if reject.site.is_collateral:
-            return False
-        if reject.record is not None:
-            return reject.record[0] in self._fields and reject.record not in self._failed
-        if not reject.site.region.level:
-            return False
-        return reject.membership != "[]"
+    def _is_new(self, failure: Failure) -> bool:
+        """Whether it has consequences that are not known yet."""
+        if failure.record is not None:
+            return failure.record[0] in self._fields
+        return failure.site.region.level > 0 and failure.membership != "[]"
 
     # What falls
 
-    def _take_out(self, table: pa.Table, rejects: Sequence[_Reject]) -> None:
-        if any(each.record is None and each.membership is None for each in rejects):
+    def _take_out(self, failures: Sequence[Failure]) -> None:
+        if any(each.record is None and each.membership is None for each in failures):
             raise RunAgain(Demand.LINEAGE)
         before = len(self._retracted)
-        for each in rejects:
-            row = table.slice(each.at, 1)
+        for each in failures:
             if each.record is None:
-                self._take_group(row, each)
+                self._take_group(each)
             elif each.record not in self._failed:
-                self._take_record(row, each)
+                self._take_record(each)
         if len(self._retracted) > before:
             # Without these records all may be different.
             self._failed.clear()
@@ -169,35 +155,35 @@ class Rounds:
             self._forced.clear()
             self._causes.clear()
 
-    def _take_record(self, row: pa.Table, reject: _Reject) -> None:
-        assert reject.record is not None
-        key = None if reject.membership is None else read_key(reject.membership)
-        self._failed[reject.record] = key
-        group = self._group(reject.record[0], key)
-        token: object = group or ("alone", reject.record)
-        self._triggers.append(_Trigger(row, token))
+    def _take_record(self, failure: Failure) -> None:
+        assert failure.record is not None
+        key = None if failure.membership is None else read_key(failure.membership)
+        self._failed[failure.record] = key
+        group = self._group(failure.record[0], key)
+        token: object = group or ("alone", failure.record)
+        self._triggers.append(_Trigger(failure, token))
         if group:
-            self._blame(group, reject, row)
+            self._blame(group, failure)
 
-    def _take_group(self, row: pa.Table, reject: _Reject) -> None:
-        assert reject.membership is not None
-        lineage = list(read_lineage(reject.membership))
+    def _take_group(self, failure: Failure) -> None:
+        assert failure.membership is not None
+        lineage = list(read_lineage(failure.membership))
         groups = [(self._group(record[0], key), record) for record, key in lineage]
-        if reject.site.region.is_relaxed:
+        if failure.site.region.is_relaxed:
             taken = [record for _, record in groups]
         else:
             taken = [record for group, record in groups if group is None]
         if taken:
             number = len(self._retracting)
-            self._retracting.append(_Trigger(row, ("retracted", number)))
+            self._retracting.append(_Trigger(failure, ("retracted", number)))
             for record in taken:
                 self._retracted.setdefault(record, number)
             return
         fallen = [(group, record[0]) for group, record in groups if group]
         for group, source in fallen:
             self._forced.setdefault(group, set()).add(source)
-            self._blame(group, reject, row)
-        self._triggers.append(_Trigger(row, fallen[0][0]))
+            self._blame(group, failure)
+        self._triggers.append(_Trigger(failure, fallen[0][0]))
 
     def _group(self, source: int, key: Key | None) -> Group | None:
         """The group of a record; None if it is alone."""
@@ -205,10 +191,9 @@ class Rounds:
             return None
         return Group(self._fields[source], key)
 
-    def _blame(self, group: Group, reject: _Reject, row: pa.Table) -> None:
-        cause: Cause = row["site"][0].as_py(), row["inputs"][0].as_py()
-        if group not in self._causes or reject.rank < self._causes[group][0]:
-            self._causes[group] = reject.rank, cause
+    def _blame(self, group: Group, failure: Failure) -> None:
+        if group not in self._causes or failure.rank < self._causes[group][0]:
+            self._causes[group] = failure.rank, failure.cause
 
     # Which groups fall
 
@@ -250,31 +235,26 @@ class Rounds:
 
     # Entries
 
-    def _entries(self, table: pa.Table, rejects: Sequence[_Reject]) -> pa.Table:
+    def _entries(self, rejects: RoundRejects, failures: Sequence[Failure]) -> pa.Table:
         """One reject for every record that fell, and those of records that belong to nobody."""
-        found = _Entries()
-        for trigger in self._triggers:
-            found.add(trigger.row, [trigger.token], is_collateral=False)
-        for trigger in self._retracting:
-            found.add(trigger.row, [trigger.token], is_collateral=False)
-        self._add_retracted(found)
-        self._add_collaterals(found, table, rejects)
-        alone = [
-            each.at
-            for each in rejects
-            if not each.site.is_collateral
-            and (each.record is None or each.record[0] not in self._fields)
-        ]
-        found.add(table.take(pa.array(alone, pa.int64())), [None] * len(alone), is_collateral=False)
-        return found.table()
+        self._held_back += rejects.count_collaterals(self._outputs)
+        triggers = [*self._triggers, *self._retracting]
+        entries = _Entries(pa.concat_tables(self._rejects))
+        entries.add([(each.failure.at, each.token) for each in triggers], is_collateral=False)
+        for trigger, rows in self._taken_back():
+            entries.add_rows(rows, [trigger.token] * len(rows), is_collateral=True)
+        entries.add(self._collaterals(rejects), is_collateral=True)
+        entries.add([(each.at, None) for each in failures], is_collateral=False)
+        return entries.table()
 
-    def _add_retracted(self, found: _Entries) -> None:
+    def _taken_back(self) -> Iterator[tuple[_Trigger, pa.Table]]:
+        """Rejects of the records that are taken back, with what took them back."""
         by_trigger: dict[int, list[Record]] = {}
         for record, number in self._retracted.items():
             by_trigger.setdefault(number, []).append(record)
         for number, records in by_trigger.items():
             trigger = self._retracting[number]
-            site = self._correlated_site(trigger.row)
+            site = self._correlated_site(trigger.failure)
             rows = {
                 SOURCE: [source for source, _ in records],
                 POSITION: [position for _, position in records],
@@ -283,58 +263,49 @@ class Rounds:
                 "origin": [None] * len(records),
                 MEMBERSHIP: [None] * len(records),
             }
-            tokens = [trigger.token] * len(records)
-            found.add(pa.table(rows, schema=REJECTS), tokens, is_collateral=True)
+            yield trigger, pa.table(rows, schema=REJECTS)
 
-    def _correlated_site(self, trigger: pa.Table) -> int:
+    def _correlated_site(self, trigger: Failure) -> int:
         """A site that rejects the records of a group where the group failed."""
-        number, inputs = trigger["site"][0].as_py(), trigger["inputs"][0].as_py()
-        failed = self._sites[number]
         sites = self._sites
-
         return sites.add(
             Site(
-                failed.node,
-                failed.branch,
-                lambda _: collateral_reason(sites.reason(number, inputs)),
+                trigger.site.node,
+                trigger.site.branch,
+                lambda _: collateral_reason(sites.reason(*trigger.cause)),
                 is_collateral=True,
             )
         )
 
-    def _add_collaterals(
-        self, found: _Entries, table: pa.Table, rejects: Sequence[_Reject]
-    ) -> None:
+    def _collaterals(self, rejects: RoundRejects) -> Iterator[tuple[int, object]]:
+        """One reject of each record that falls with others, and the group it falls with."""
         groups = list(self.fallen.numbered())
-        chosen: dict[Record, _Reject] = {}
-        for each in rejects:
-            if each.site.is_collateral and each.site.node in self._outputs:
-                self._held_back += 1
-            if each.site.is_collateral and each.record and each.record not in self._failed:
-                known = chosen.get(each.record)
-                if known is None or each.rank < known.rank:
-                    chosen[each.record] = each
-        at = [each.at for each in chosen.values()]
-        rows = table.take(pa.array(at, pa.int64()))
-        tokens: list[object] = []
-        for each, inputs in zip(chosen.values(), rows["inputs"].to_pylist(), strict=True):
+        at, rows = rejects.collaterals(self._failed)
+        columns = (rows[name].to_pylist() for name in (SOURCE, "inputs", MEMBERSHIP))
+        for number, source, inputs, membership in zip(at, *columns, strict=True):
             if inputs == "[]":  # its group was too large to begin with
-                assert each.record and each.membership
-                tokens.append(self._group(each.record[0], read_key(each.membership)))
+                yield number, self._group(source, read_key(membership))
             else:
-                (number,) = payload_values(inputs).values()
-                assert isinstance(number, int)
-                tokens.append(groups[number])
-        found.add(rows, tokens, is_collateral=True)
+                (group,) = payload_values(inputs).values()
+                assert isinstance(group, int)
+                yield number, groups[group]
 
 
 class _Entries:
     """Rejects that become entries, put together."""
 
-    def __init__(self) -> None:
+    def __init__(self, rejects: pa.Table) -> None:
+        self._rejects = rejects
         self._tables: list[pa.Table] = []
         self._numbers: dict[object, int] = {}
 
-    def add(self, rows: pa.Table, tokens: Sequence[object], *, is_collateral: bool) -> None:
+    def add(self, chosen: Iterable[tuple[int, object]], *, is_collateral: bool) -> None:
+        """Some of the rejects, each with what it stands together with; None if it is alone."""
+        tokens = dict(chosen)
+        rows = self._rejects.take(pa.array(list(tokens), pa.int64()))
+        self.add_rows(rows, tokens.values(), is_collateral=is_collateral)
+
+    def add_rows(self, rows: pa.Table, tokens: Iterable[object], *, is_collateral: bool) -> None:
         numbers = [
             None if token is None else self._numbers.setdefault(token, len(self._numbers))
             for token in tokens

@@ -7,7 +7,7 @@ aside for the dead-letter file.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence, Set
 from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -19,7 +19,7 @@ import pyarrow.compute as pc
 
 from clinker.engine.flow.flow import POSITION, REJECT, SOURCE
 from clinker.engine.flow.frame import Frame
-from clinker.engine.rejects.reject_texts import REJECTS, rejects_of
+from clinker.engine.rejects.reject_texts import REJECTS, rejects_of, source_text
 from clinker.formats.common.read_spec import FILE_SHIFT
 from clinker.formats.common.rendering import render_all
 from clinker.formats.common.writing import Piece, WriteError, WriteSpec, writing_to
@@ -60,6 +60,8 @@ class Collected:
 
     pieces: dict[FileKey, list[Piece]]
     rejects: Sequence[pa.Table]
+    unwritable: WriteError | None = None
+    """Why there are not all pieces; the rejects are all."""
 
     @property
     def records(self) -> int:
@@ -75,15 +77,21 @@ class Collected:
         return notes
 
 
-def split_off_rejects(table: pa.Table) -> tuple[pa.Table, list[str]]:
-    """The records in the flow, and what is told of the rejected ones."""
+def reject_texts(table: pa.Table) -> list[str]:
+    """What is told of the rejected records."""
     if REJECT not in table.column_names:
-        return table, []
+        return []
+    texts: list[str] = table.column(REJECT).drop_null().to_pylist()
+    return texts
+
+
+def kept_records(table: pa.Table) -> pa.Table:
+    """The records in the flow."""
+    if REJECT not in table.column_names:
+        return table
     reject = table.column(REJECT)
-    if reject.null_count == len(table):
-        return table, []
-    kept = table.drop_columns(REJECT).filter(pc.is_null(reject))
-    return kept, reject.drop_null().to_pylist()
+    kept = table.drop_columns(REJECT)
+    return kept if reject.null_count == len(table) else kept.filter(pc.is_null(reject))
 
 
 def by_file(table: pa.Table) -> Iterator[tuple[FileKey, pa.Table]]:
@@ -101,23 +109,38 @@ def by_file(table: pa.Table) -> Iterator[tuple[FileKey, pa.Table]]:
 
 def collect_here(table: pa.Table, spec: WriteSpec, *, per_file: bool) -> Collected:
     """Render records that are in the driver's memory."""
-    kept, rejects = split_off_rejects(table)
-    form = renderer(spec)
+    texts, kept = reject_texts(table), kept_records(table)
+    rejects = [rejects_of(texts)] if texts else []
     parts = by_file(kept) if per_file else [(ONE_FILE, kept)]
-    pieces = {
-        key: list[Piece](render_all(form, _written_columns(part, spec).to_batches()))
-        for key, part in parts
-    }
-    return Collected(pieces, [rejects_of(rejects)] if rejects else [])
+    try:
+        form = renderer(spec)
+        pieces = {
+            key: list[Piece](render_all(form, _written_columns(part, spec).to_batches()))
+            for key, part in parts
+        }
+    except WriteError as problem:
+        return Collected({}, rejects, problem)
+    return Collected(pieces, rejects)
 
 
 def collect_in_parts(
-    session: Session, frame: Frame, spec: WriteSpec, directory: Path, *, per_file: bool
+    session: Session,
+    frame: Frame,
+    spec: WriteSpec,
+    directory: Path,
+    *,
+    per_file: bool,
+    decisive: Set[int] = frozenset(),
 ) -> Collected:
-    """Have every task of the engine render its records to a part file."""
-    function = _part_function(spec, str(directory), per_file)
+    """Have every task of the engine render its records to a part file.
+
+    If a record of one of the `decisive` sources is rejected, only the rejects count: there need not
+    be all pieces then.
+    """
+    function = _part_function(spec, str(directory), per_file, frozenset(decisive))
     written = session.run_in_parts(frame, function, _WRITTEN)
     rows = sorted(written.to_pylist(), key=lambda row: row["partition"])
+    rejects = [_read(row["rejects"]) for row in rows if row["rejects"]]
     failed = next((row for row in rows if row["error"] is not None), None)
     if failed:
         before = sum(row["records"] or 0 for row in rows if row["partition"] < failed["partition"])
@@ -127,12 +150,12 @@ def collect_in_parts(
             code=failed["error_code"],
             help=failed["error_help"],
         )
-        raise problem.after(before)
+        return Collected({}, rejects, problem.after(before))
     pieces: dict[FileKey, list[Piece]] = {}
     for row in rows:
         if row["path"] is not None:
             pieces.setdefault((row["source"], row["file"]), []).append(_part(row))
-    return Collected(pieces, [_read(row["rejects"]) for row in rows if row["rejects"]])
+    return Collected(pieces, rejects)
 
 
 def _part(row: dict[str, Any]) -> Part:
@@ -151,73 +174,98 @@ def _read(path: str) -> pa.Table:
         return rejects.read_all()
 
 
-def _part_function(spec: WriteSpec, directory: str, per_file: bool) -> PartFunction:
+def _part_function(
+    spec: WriteSpec, directory: str, per_file: bool, decisive: frozenset[int]
+) -> PartFunction:
     """What a task does with its partition; the rows it gives tell what it has written."""
 
     def write(part: int, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-        task = _Task(spec, directory, part, per_file)
-        try:
-            for batch in batches:
-                task.take(batch)
-            rows = task.finish()
-        except WriteError as error:
-            task.abandon()
-            rows = [
-                {
-                    "partition": task.partition,
-                    "error": error.message,
-                    "error_record": error.record,
-                    "error_code": error.code,
-                    "error_help": error.help,
-                }
-            ]
-        yield pa.RecordBatch.from_pylist(rows, _WRITTEN)
+        task = _Task(spec, directory, part, per_file, decisive)
+        for batch in batches:
+            task.take(batch)
+        yield pa.RecordBatch.from_pylist(task.finish(), _WRITTEN)
 
     return write
 
 
 class _Task:
-    """The writing of one partition."""
+    """The writing of one partition.
 
-    def __init__(self, spec: WriteSpec, directory: str, partition: int, per_file: bool) -> None:
+    All of it is looked at for rejected records, also when nothing is written any more: since a
+    record cannot be, or since all is in vain.
+    """
+
+    def __init__(
+        self,
+        spec: WriteSpec,
+        directory: str,
+        partition: int,
+        per_file: bool,
+        decisive: frozenset[int],
+    ) -> None:
         self._spec = spec
         self._directory = Path(directory)
-        self.partition = partition
+        self._partition = partition
         self._per_file = per_file
+        self._decisive = frozenset(map(str, decisive))
+        self._in_vain = self._directory / "in-vain"
+        """There as soon as some task knows that nothing of what is written will be used."""
         self._writers: dict[FileKey, PartWriter] = {}
         self._rejects: list[str] = []
+        self._failure: dict[str, Any] | None = None
+        """The row that tells why something cannot be written; the error itself would hold on to
+        files."""
 
     def take(self, batch: pa.RecordBatch) -> None:
-        kept, rejects = split_off_rejects(pa.Table.from_batches([batch]))
+        table = pa.Table.from_batches([batch])
+        rejects = reject_texts(table)
         self._rejects += rejects
+        if not self._decisive.isdisjoint(map(source_text, rejects)):
+            self._in_vain.touch()
+        if self._failure or (self._decisive and self._in_vain.exists()):
+            return
+        try:
+            self._write(kept_records(table))
+        except WriteError as problem:
+            self._failure = self._failed(problem)
+
+    def _write(self, kept: pa.Table) -> None:
         for key, part in by_file(kept) if self._per_file else [(ONE_FILE, kept)]:
             if key not in self._writers:
-                self._writers[key] = PartWriter(self._directory, self._spec, self.partition)
+                self._writers[key] = PartWriter(self._directory, self._spec, self._partition)
             for piece in _written_columns(part, self._spec).to_batches():
                 self._writers[key].write(piece)
 
     def finish(self) -> list[dict[str, Any]]:
         rows: list[dict[str, Any]] = []
-        for (source, file), writer in self._writers.items():
-            part = writer.close()
-            rows.append(
-                {
-                    "partition": self.partition,
-                    "source": source,
-                    "file": file,
-                    "path": part.path,
-                    "records": part.records,
-                    "size": part.size,
-                    "index": part.index,
-                    "notes": orjson.dumps(part.notes).decode(),
-                }
-            )
-        if self._rejects:
-            rows.append({"partition": self.partition, "rejects": self._write_rejects()})
+        try:
+            if self._rejects:
+                rows.append({"partition": self._partition, "rejects": self._write_rejects()})
+            if not self._failure:
+                rows += [self._closed(key) for key in self._writers]
+        except WriteError as problem:
+            self._failure = self._failed(problem)
+        if self._failure:
+            self._abandon()
+            rows.append(self._failure)
         return rows
 
+    def _closed(self, key: FileKey) -> dict[str, Any]:
+        source, file = key
+        part = self._writers[key].close()
+        return {
+            "partition": self._partition,
+            "source": source,
+            "file": file,
+            "path": part.path,
+            "records": part.records,
+            "size": part.size,
+            "index": part.index,
+            "notes": orjson.dumps(part.notes).decode(),
+        }
+
     def _write_rejects(self) -> str:
-        path = self._directory / f"rejects-{self.partition:05}-{id(self):x}"
+        path = self._directory / f"rejects-{self._partition:05}-{id(self):x}"
         with (
             writing_to(path),
             path.open("xb") as file,
@@ -226,7 +274,16 @@ class _Task:
             writer.write_table(rejects_of(self._rejects))
         return str(path)
 
-    def abandon(self) -> None:
+    def _failed(self, problem: WriteError) -> dict[str, Any]:
+        return {
+            "partition": self._partition,
+            "error": problem.message,
+            "error_record": problem.record,
+            "error_code": problem.code,
+            "error_help": problem.help,
+        }
+
+    def _abandon(self) -> None:
         for writer in self._writers.values():
             writer.abandon()
 

@@ -70,9 +70,16 @@ class Destinations:
 
     def directories(self) -> Iterator[Path]:
         """Where the files for single input files go."""
+        return (target.path.parent for target in self._per_file())
+
+    def files(self) -> list[Path]:
+        """The files for single input files, as far as their names are certain."""
+        return [target.path for target in self._per_file() if _is_certain(target)]
+
+    def _per_file(self) -> Iterator[Target]:
         for output in _outputs(self._plan):
             if is_per_file(output.node.config):
-                yield from (self.target(output, key).path.parent for key in self.keys(output))
+                yield from (self.target(output, key) for key in self.keys(output))
 
     def _written_twice(
         self,
@@ -111,6 +118,24 @@ def dead_letter_target(plan: Plan, path: Path) -> Target:
     if if_exists == "error" and plan.options.force:
         if_exists = "overwrite"
     return Target(path=path, if_exists=if_exists, compression=compression_of(path))
+
+
+def known_files(plan: Plan, identity: Identity) -> list[Path]:
+    """What a run writes, whatever there is to read, as far as the names are certain."""
+    targets = [
+        *(
+            _target(plan, output, identity, None)
+            for output in _outputs(plan)
+            if not is_per_file(output.node.config)
+        ),
+        *(dead_letter_target(plan, path) for path in plan.dead_letters.files),
+    ]
+    return [target.path for target in targets if _is_certain(target)]
+
+
+def _is_certain(target: Target) -> bool:
+    """Whether a file gets just this name; otherwise it gets one that nobody has."""
+    return target.if_exists != "unique_suffix"
 
 
 def known_directories(plan: Plan, identity: Identity) -> Iterator[Path]:

@@ -2,6 +2,7 @@
 
 local             files that are read: identified, opened, watched for change
 spool             copies of what cannot be read where it is, as long as a run lasts
+staging/          copies of files on other disks, which several runs share and may keep
 rest/             the pages of web services, fetched into the spool
 unpacking         compressed files, unpacked into the spool
 parts             what one task writes of an output

@@ -19,7 +19,9 @@ from contextlib import ExitStack, contextmanager, suppress
 from itertools import count
 from pathlib import Path
 
-_NAME = re.compile(r"\.clinker-(?P<run>[\w-]+?)(?:\.run|\.journal|-\d+\.(?:tmp|parts))", re.ASCII)
+_NAME = re.compile(
+    r"\.clinker-(?P<run>[\w-]+?)(?:\.run|\.journal|\.claims|-\d+\.(?:tmp|parts))", re.ASCII
+)
 _NO_SUCH_SYNC = (errno.EINVAL, errno.ENOTSUP, errno.EBADF)
 _NO_SUCH_LOCK = (errno.ENOLCK, errno.ENOTSUP, errno.ENOSYS, errno.EINVAL, errno.EBADF)
 _MOST_LOCKED = 256
@@ -34,10 +36,22 @@ def journal_in(directory: Path, run_id: str) -> Path:
     return directory / f".clinker-{run_id}.journal"
 
 
+def claims_in(directory: Path, run_id: str) -> Path:
+    return directory / f".clinker-{run_id}.claims"
+
+
 def nearest_directory(directory: Path) -> Path:
     """A directory, or what is there of the way to it: that is where runs work until it is made."""
     while not os.path.lexists(directory):
         directory = directory.parent
+    return directory
+
+
+def staging_directory(path: Path) -> Path:
+    """Where a file lies aside: its own directory, or the nearest above it that exists."""
+    directory = nearest_directory(path.parent)
+    if not directory.is_dir():
+        raise NotADirectoryError(errno.ENOTDIR, f"{directory} is no directory")
     return directory
 
 
@@ -138,8 +152,7 @@ def _write_mark(aside: Path, directory: Path, run_id: str, home: Path) -> None:
     content = os.fsencode(os.path.relpath(home, directory))
     while True:
         try:
-            _write(aside, content)
-            aside.rename(mark_in(directory, run_id))
+            write_aside(aside, content).rename(mark_in(directory, run_id))
             return
         except FileNotFoundError:
             # Without a mark beside it, another run takes it for one of a run that is gone.
@@ -147,10 +160,12 @@ def _write_mark(aside: Path, directory: Path, run_id: str, home: Path) -> None:
                 raise
 
 
-def _write(path: Path, content: bytes) -> None:
+def write_aside(path: Path, content: bytes) -> Path:
+    """A new file, to be renamed once it is complete."""
     descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
     with os.fdopen(descriptor, "wb") as file:
         file.write(content)
+    return path
 
 
 def is_at(descriptor: int, path: Path) -> bool:

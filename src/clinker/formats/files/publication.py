@@ -22,9 +22,10 @@ import orjson
 
 from clinker.file_names import Compression
 from clinker.formats.common.writing import IfExists, Sink, WriteError, writing_to
+from clinker.formats.files.claims import Claimant, Claims
 from clinker.formats.files.commit import Commit, Placement
 from clinker.formats.files.compression import CompressedSink
-from clinker.formats.files.marks import Marks, nearest_directory
+from clinker.formats.files.marks import Marks, staging_directory
 from clinker.frozen import frozen
 
 _BUFFER = 1 << 20
@@ -108,6 +109,10 @@ class Publication:
         self._removals: list[Path] = []
         self._taken: set[Path] = set()
 
+    def claims(self, claimant: Claimant) -> Claims:
+        """The claims of the run, which end together with the publication."""
+        return Claims(self._marks, claimant)
+
     def __enter__(self) -> Publication:
         return self
 
@@ -123,7 +128,7 @@ class Publication:
         """A new file; it is part of the publication once this ends well."""
         with writing_to(target.path):
             real = self._claimed(target)
-            aside = self._marks.new_name(_staging_directory(real))
+            aside = self._marks.new_name(staging_directory(real))
             # Arrow hands over large buffers, which are written through without a copy.
             file = os.fdopen(_create(aside, real), "wb", buffering=_BUFFER)
         try:
@@ -156,7 +161,7 @@ class Publication:
     def parts_directory(self, target: Target) -> Path:
         """A new directory on the volume of a target, for files that are only of use to this run."""
         with writing_to(target.path):
-            directory = self._marks.new_name(_staging_directory(target.path.resolve()), "parts")
+            directory = self._marks.new_name(staging_directory(target.path.resolve()), "parts")
             directory.mkdir(0o700)
         return directory
 
@@ -196,7 +201,7 @@ class Publication:
         counts = {"record_count": prepared.records, "bytes_written": prepared.size}
         path = prepared.target.path
         with writing_to(path):
-            aside = self._marks.new_name(_staging_directory(path))
+            aside = self._marks.new_name(staging_directory(path))
             replaced = path.with_name(path.name + ".meta.json")
             with os.fdopen(_create(aside, replaced), "wb") as file:
                 file.write(orjson.dumps({**meta, **counts}, option=orjson.OPT_INDENT_2) + b"\n")
@@ -215,14 +220,6 @@ class Publication:
             raise FileExistsError(errno.EEXIST, "it exists and is no regular file")
         self._taken.add(real)
         return real
-
-
-def _staging_directory(path: Path) -> Path:
-    """Where a file lies aside: its own directory, or the nearest above it that exists."""
-    directory = nearest_directory(path.parent)
-    if not directory.is_dir():
-        raise NotADirectoryError(errno.ENOTDIR, f"{directory} is no directory")
-    return directory
 
 
 def _create(aside: Path, replaced: Path) -> int:

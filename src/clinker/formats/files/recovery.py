@@ -78,6 +78,15 @@ def has_unfinished_commit(directories: Iterable[Path]) -> bool:
     return False
 
 
+def may_be_alive(directory: Path, run_id: str) -> bool:
+    """Whether a run that has left something in a directory has not ended, for all one can tell."""
+    try:
+        with _take_over(directory, run_id, force=False):
+            return False
+    except (_Alive, _Unknown):
+        return True
+
+
 def _recover(directory: Path, run_id: str, force: bool) -> Recovered | None:
     try:
         with _take_over(directory, run_id, force) as home:

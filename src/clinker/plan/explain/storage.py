@@ -10,8 +10,9 @@ from clinker.plan.compile import Plan
 from clinker.plan.explain.operators import Operator
 from clinker.plan.explain.volumes import Volume
 from clinker.plan.files.discovery import Discovery, SourceFile
-from clinker.plan.files.storage import HEADROOM, is_staged, staged_copy
+from clinker.plan.files.storage import HEADROOM, is_staged
 from clinker.plan.graph.graph import Unit
+from clinker.staged_copies import StagedCopy
 
 TEMP_DIR = "OS temp dir (default)"
 
@@ -55,7 +56,7 @@ class StagedFile:
     file: str
     copy: str | None
     reuse: str | None
-    """What happens to a copy of an earlier run; None unless copies are reused."""
+    """Whether the copy of an earlier run may be read, `hit` or `miss`; None if none would be."""
 
 
 @dataclass(frozen=True)
@@ -140,8 +141,8 @@ def _staged(plan: Plan, files: Iterable[SourceFile]) -> Iterator[StagedFile]:
         ):
             yield StagedFile(file.name, None, None)
             continue
-        copy = staged_copy(plan.storage.staging_dir, file.path)
+        copy = StagedCopy.of(plan.storage.staging_dir, file.path)
         reuse = None
         if staging.on_existing == "reuse":
-            reuse = "if fresh" if copy.exists() else "miss"
-        yield StagedFile(file.name, f"{staging.dir}/{copy.name}", reuse)
+            reuse = "hit" if copy.is_fresh(file.path) else "miss"
+        yield StagedFile(file.name, f"{staging.dir}/{copy.path.name}", reuse)

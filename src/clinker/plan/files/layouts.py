@@ -49,7 +49,7 @@ def load_layouts(graph: Graph, options: Options) -> Layouts:
             continue
         if path not in loaded:
             try:
-                content = path.read_bytes()
+                content = options.read(path)
             except OSError as problem:
                 diagnostics.append(_unreadable(unit, ref, problem, options.base_dir))
                 continue

@@ -7,12 +7,11 @@ apart from the judgement.
 
 from __future__ import annotations
 
-import hashlib
 import os
 import re
 import shutil
 import tempfile
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import field, replace
 from pathlib import Path
 
@@ -69,11 +68,11 @@ class LoadedStorage:
     diagnostics: list[Diagnostic] = field(default_factory=list)
 
 
-def load_storage(base_dir: Path) -> LoadedStorage:
+def load_storage(base_dir: Path, read: Callable[[Path], bytes] = Path.read_bytes) -> LoadedStorage:
     """The storage settings of a workspace; without `clinker.toml` the defaults."""
     path = base_dir / FILE
     try:
-        content = path.read_bytes()
+        content = read(path)
     except FileNotFoundError:
         return LoadedStorage(_settings(Workspace(), base_dir))
     except OSError as problem:
@@ -140,12 +139,6 @@ def is_staged(settings: StorageSettings, source: Path, base_dir: Path) -> bool:
     return matches_any(settings.staging.patterns, source, base_dir)
 
 
-def staged_copy(staging_dir: Path, source: Path) -> Path:
-    """Where the copy of a source file stands, the same in every run."""
-    identity = hashlib.blake2b(os.fsencode(os.path.realpath(source)), digest_size=32)
-    return staging_dir / f"{identity.hexdigest()}.staged"
-
-
 # Facts about the machine
 
 
@@ -164,8 +157,6 @@ class Facts:
     mounts: tuple[Mount, ...] = ()
     devices: Mapping[Path, int] = field(default_factory=dict)
     """The device of the staging directory and of every file to be staged."""
-    existing: frozenset[Path] = frozenset()
-    """The staged copies that are there already."""
     unusable: Mapping[Path, str] = field(default_factory=dict)
     """Directories that cannot be written to, and why."""
     free_bytes: int | None = None
@@ -194,18 +185,14 @@ def gather_facts(settings: StorageSettings, staged: Sequence[Path]) -> Facts:
     directories = [d for d in (settings.spill_dir, settings.staging_dir) if d is not None]
     reasons = {directory: why_unusable(directory) for directory in directories}
     devices: dict[Path, int] = {}
-    existing: set[Path] = set()
     if settings.staging_dir is not None:
         for path in (settings.staging_dir, *staged):
             if path.exists():
                 devices[path] = path.stat().st_dev
-        copies = [staged_copy(settings.staging_dir, source) for source in staged]
-        existing = {copy for copy in copies if copy.exists()}
     usable = reasons[settings.spill_dir] is None
     return Facts(
         read_mounts(),
         devices,
-        frozenset(existing),
         {directory: reason for directory, reason in reasons.items() if reason},
         shutil.disk_usage(settings.spill_dir).free if usable else None,
     )
@@ -235,7 +222,6 @@ def check_storage(
         *_check_directories(settings, facts),
         *_check_volumes(settings, facts.mounts),
         *_check_devices(settings, staged, facts.devices),
-        *_check_copies(settings, staged, facts.existing),
         *_check_headroom(settings, facts.free_bytes, estimate),
     ]
 
@@ -310,22 +296,6 @@ def _check_devices(
             settings.staging,
             "point it at another disk, or take the file out of storage.staging.patterns",
         )
-
-
-def _check_copies(
-    settings: StorageSettings, staged: Sequence[Path], existing: frozenset[Path]
-) -> Iterator[Diagnostic]:
-    if settings.staging_dir is None or settings.staging.on_existing != "error":
-        return
-    for source in staged:
-        copy = staged_copy(settings.staging_dir, source)
-        if copy in existing:
-            yield settings.staging.problem(
-                "E337",
-                f"{source} has been staged before, as {copy}",
-                "on_existing",
-                help="remove the copy, or set on_existing to 'overwrite' or 'reuse'",
-            )
 
 
 def _check_headroom(

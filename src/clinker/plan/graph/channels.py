@@ -30,7 +30,7 @@ def choose_channel(options: Options) -> tuple[Channel | None, list[Diagnostic]]:
     beside = options.base_dir / options.channel
     path = beside if is_file(beside) and not is_file(options.channel) else options.channel
     try:
-        content = path.read_bytes()
+        content = options.read(path)
     except OSError as error:
         message = f"cannot read the channel '{options.channel}': {error.strerror}"
         return None, [Diagnostic("E057", message, help="check the path given with --channel")]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import field
 from pathlib import Path
 
@@ -39,6 +39,7 @@ class Files:
     bounds: tuple[Path, ...]
     """A file has to be below one of these."""
     allow_absolute: bool = False
+    read: Callable[[Path], bytes] = Path.read_bytes
     _loaded: dict[Path, Loaded[Composition] | OSError] = field(default_factory=dict)
 
     def find(self, use: str, directory: Path) -> list[Path]:
@@ -84,7 +85,7 @@ class Files:
     def load(self, path: Path) -> Loaded[Composition] | OSError:
         if path not in self._loaded:
             try:
-                self._loaded[path] = load_composition(path.read_bytes(), str(path))
+                self._loaded[path] = load_composition(self.read(path), str(path))
             except OSError as error:
                 self._loaded[path] = error
         return self._loaded[path]

@@ -68,7 +68,8 @@ class Expansion:
 
 def expand(pipeline: Pipeline, path: Path, options: Options, channel: Channel | None) -> Expansion:
     """Replace composition calls by what they call, all the way down."""
-    files = Files(options.base_dir, (options.root, path.parent), options.allow_absolute_paths)
+    bounds = (options.root, path.parent)
+    files = Files(options.base_dir, bounds, options.allow_absolute_paths, options.read)
     expander = _Expander(files, channel)
     body = expander.body(pipeline.nodes, CallScope(), _Chain(path.parent))
     return Expansion(body, tuple(expander.sites), expander.parameters, expander.diagnostics)

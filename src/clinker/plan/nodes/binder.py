@@ -34,6 +34,18 @@ class Attempt:
 
 
 @frozen(eq=False)
+class Reading:
+    """A text in CXL as it was read, for those who explain it."""
+
+    source: Source
+    context: Context
+    """What it may name."""
+    syntax: ast.Program | ast.Expr | None
+    sketch: typed.Program | typed.Expr | None
+    """What is known of it, be it right or wrong."""
+
+
+@frozen(eq=False)
 class Binder:
     """The nodes bound so far, and all that CXL may name."""
 
@@ -47,6 +59,8 @@ class Binder:
     """By node, the document sections of all sources whose records reach it."""
     labels: dict[str, frozenset[str]] = field(default_factory=dict)
     """By node, the inputs that merges and combines up to it have names for."""
+    readings: dict[str, list[Reading]] = field(default_factory=dict)
+    """By node, every text in CXL that it has."""
     diagnostics: list[Diagnostic] = field(default_factory=list)
 
     def enter(self, unit: Unit) -> None:
@@ -114,6 +128,7 @@ class Binder:
     ) -> Attempt:
         parsed = parse(source)
         checked = check(parsed, context)
+        self._keep(unit, Reading(source, context, parsed.program, checked.sketch))
         self.report(unit, checked.diagnostics, codes)
         if checked.program:
             written = checked.program.fields_written
@@ -131,9 +146,25 @@ class Binder:
         what: str,
         codes: Mapping[str, str] | None = None,
     ) -> typed.Expr | None:
-        checked = check_expression(parse_expression(source), context, BOOL, what)
+        return self.expression(unit, source, context, BOOL, what, codes)
+
+    def expression(
+        self,
+        unit: Unit,
+        source: Source,
+        context: Context,
+        expected: Type | None = None,
+        what: str = "",
+        codes: Mapping[str, str] | None = None,
+    ) -> typed.Expr | None:
+        parsed = parse_expression(source)
+        checked = check_expression(parsed, context, expected, what)
+        self._keep(unit, Reading(source, context, parsed.expression, checked.sketch))
         self.report(unit, checked.diagnostics, codes or {})
         return checked.expression
+
+    def _keep(self, unit: Unit, reading: Reading) -> None:
+        self.readings.setdefault(unit.name, []).append(reading)
 
 
 def overlay(row: Row, written: Row) -> Row:

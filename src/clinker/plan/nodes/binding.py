@@ -23,7 +23,12 @@ class Bound:
     """All nodes, those with errors as far as they could be bound, and what is wrong with them."""
 
     nodes: Mapping[str, Planned]
-    diagnostics: list[Diagnostic]
+    binder: Binder
+    """What the CXL of each of them may name."""
+
+    @property
+    def diagnostics(self) -> list[Diagnostic]:
+        return self.binder.diagnostics
 
 
 def bind(graph: Graph, registry: Registry, modules: ModuleLibrary, settings: Settings) -> Bound:
@@ -35,4 +40,4 @@ def bind(graph: Graph, registry: Registry, modules: ModuleLibrary, settings: Set
         binder.enter(unit)
         nodes[unit.name] = BINDINGS[unit.kind](binder, unit, unit.node)
         binder.nodes[unit.name] = nodes[unit.name]
-    return Bound(nodes, binder.diagnostics)
+    return Bound(nodes, binder)

@@ -11,8 +11,6 @@ from clinker.config.nodes import NodeBase, StateNode
 from clinker.cxl.builtins.declare import accepted_kinds
 from clinker.cxl.check import typed
 from clinker.cxl.check.resolve import ProgramKind
-from clinker.cxl.check.typecheck import check_expression
-from clinker.cxl.syntax.parser import parse_expression
 from clinker.cxl.types import Type
 from clinker.diagnostics.suggest import did_you_mean
 from clinker.frozen import frozen
@@ -54,8 +52,7 @@ def bind_state(binder: Binder, unit: Unit, node: StateNode) -> PlannedState:
     known = binder.registry.types(node.config.scope)
     assignments: dict[str, typed.Expr] = {}
     for assignment in node.config.set:
-        checked = check_expression(parse_expression(assignment.text("cxl")), context)
-        binder.report(unit, checked.diagnostics, {})
+        value = binder.expression(unit, assignment.text("cxl"), context)
         shown = f"${node.config.scope}.{assignment.var}"
         declared = known.get(assignment.var)
         if declared is None:
@@ -67,9 +64,9 @@ def bind_state(binder: Binder, unit: Unit, node: StateNode) -> PlannedState:
                 assignment.at("var"),
                 close or f"declare it under pipeline.vars.{node.config.scope}",
             )
-        elif checked.expression:
-            _check_assignment(binder, unit, shown, declared, checked.expression)
-            assignments[assignment.var] = checked.expression
+        elif value:
+            _check_assignment(binder, unit, shown, declared, value)
+            assignments[assignment.var] = value
     return PlannedState(
         unit=unit,
         node=node,

@@ -1,0 +1,66 @@
+"""The files that the paths of a command line name: files as they are, directories walked."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+
+from clinker.editing.kinds import FileKind, kind_of
+from clinker.frozen import frozen
+
+_ENDS = (".yaml", ".yml", ".cxl")
+_MOST_BYTES = 4 * 2**20
+"""More than any of our files may have; what is larger in a directory is none of them."""
+
+
+@frozen(eq=False)
+class File:
+    """A file with the kind that its name and its text tell."""
+
+    path: Path
+    content: bytes
+    kind: FileKind
+
+
+class UnknownKind(Exception):
+    """A file was named of which nothing tells what it is."""
+
+
+def read_files(paths: Iterable[str]) -> Iterator[File | OSError | UnknownKind]:
+    """Every file of ours below `paths`, each once, in order; or why one cannot be read.
+
+    A file that is named is ours if it can be; of those in directories some belong to others.
+    """
+    seen: set[Path] = set()
+    for text in paths:
+        path = Path(text)
+        named = not path.is_dir()
+        for file in [path] if named else _below(path):
+            if file.resolve() in seen:
+                continue
+            seen.add(file.resolve())
+            try:
+                if not named and file.stat().st_size > _MOST_BYTES:
+                    continue
+                content = file.read_bytes()
+            except OSError as problem:
+                yield problem
+                continue
+            kind = kind_of(file, content.decode("utf-8-sig", "replace"))
+            if kind:
+                yield File(file, content, kind)
+            elif named:
+                # Whoever names a YAML file means a pipeline, whatever is missing in it.
+                is_yaml = file.name.lower().endswith(_ENDS)
+                yield File(file, content, FileKind.PIPELINE) if is_yaml else UnknownKind(text)
+
+
+def _below(directory: Path) -> Iterator[Path]:
+    """The files of a directory that may be ours; what is hidden is left out."""
+    for folder, folders, names in os.walk(directory):
+        folders[:] = sorted(name for name in folders if not name.startswith("."))
+        for name in sorted(names):
+            is_candidate = name.lower().endswith(_ENDS) or name == "clinker.toml"
+            if is_candidate and not name.startswith("."):
+                yield Path(folder, name)
