@@ -12,6 +12,7 @@ from clinker.diagnostics.render import render_text
 from clinker.diagnostics.suggest import did_you_mean
 from clinker.plan import compile as compilation
 from clinker.plan.options import Options
+from clinker.plan.probes import list_outlets
 from clinker.plan.values import with_values
 
 if TYPE_CHECKING:
@@ -70,11 +71,11 @@ class Plan:
         """
         from clinker.engine.run.lending import node_frame
 
-        known = _places(self._plan)
+        known = list_outlets(self._plan)
         if node not in known:
             help = did_you_mean(node, known) or f"its nodes are: {', '.join(known)}"
             raise ValueError(f"the pipeline has no node '{node}'; {help}")
-        return node_frame(self._plan, *known[node], spark)
+        return node_frame(self._plan, known[node].node, known[node].port, spark)
 
     def explain(self, form: str = "text") -> str:
         """The execution plan, as `clinker run --explain` shows it."""
@@ -109,17 +110,3 @@ def compile(
         raise CompileError(compiled.diagnostics)
     plan = with_values(compiled.plan, vars or {})
     return Plan(plan, compiled.diagnostics)
-
-
-def _places(plan: compilation.Plan) -> dict[str, tuple[str, str | None]]:
-    """What a node could read from, as it would write it: all nodes and their ports."""
-    found: dict[str, tuple[str, str | None]] = {}
-    for name, planned in plan.nodes.items():
-        found[name] = name, None
-        found |= {f"{name}.{port}": (name, port) for port in planned.node.ports}
-    for call in plan.graph.calls.values():
-        name = f"{call.outer.prefix}{call.node.name}"
-        ports = {port: (edge.upstream, edge.port) for port, edge in call.outputs.items()}
-        found |= {name: next(iter(ports.values()))} if ports else {}
-        found |= {f"{name}.{port}": behind for port, behind in ports.items()}
-    return found

@@ -117,6 +117,6 @@ def test_starts_without_the_engine() -> None:
         "import sys; from clinker.cli.clinker import main; code = main(['check', sys.argv[1]]);"
         "assert not {'pyspark', 'pyarrow', 'pygls'} & set(sys.modules); sys.exit(code)"
     )
-    examples = str(Path(__file__).parents[2] / "examples")
+    examples = str(Path(__file__).parents[2] / "src/clinker/examples")
     done = subprocess.run([sys.executable, "-c", script, examples], capture_output=True, text=True)
     assert (done.returncode, done.stderr) == (0, "")

@@ -104,7 +104,7 @@ def _files() -> Iterator[tuple[str, str, str]]:
     for case in all_cases():
         for name, content in case.files.items():
             yield f"{case.name}/{name}", name, content.decode("utf-8-sig", "replace")
-    for root in (Path(__file__).parents[2] / "examples", DATA):
+    for root in (Path(__file__).parents[2] / "src/clinker/examples", DATA):
         for path in root.rglob("*"):
             if path.suffix in (".yaml", ".toml"):
                 yield str(path), path.name, path.read_text(encoding="utf-8")

@@ -12,7 +12,6 @@ import contextlib
 import io
 import re
 import shlex
-import signal
 import sys
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -106,13 +105,11 @@ def _echoed(words: Sequence[str]) -> str:
 @contextlib.contextmanager
 def _connected(screen: io.StringIO, stdin: bytes) -> Iterator[None]:
     keyboard, sys.stdin = sys.stdin, io.TextIOWrapper(io.BytesIO(stdin), "utf-8")
-    on_broken_pipe = signal.getsignal(signal.SIGPIPE)
     try:
         with contextlib.redirect_stdout(screen), contextlib.redirect_stderr(screen):
             yield
     finally:
         sys.stdin = keyboard
-        signal.signal(signal.SIGPIPE, on_broken_pipe)
 
 
 def _with_files(word: str) -> str:

@@ -45,7 +45,9 @@ def test_the_readme_shows_commands() -> None:
 
 
 @pytest.mark.parametrize(
-    "pipeline", sorted((ROOT / "examples").rglob("pipeline.yaml")), ids=lambda p: p.parent.name
+    "pipeline",
+    sorted((ROOT / "src" / "clinker" / "examples").rglob("pipeline.yaml")),
+    ids=lambda p: p.parent.name,
 )
 def test_example_pipelines_compile(pipeline: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert clinker.main(["run", str(pipeline), "--dry-run"]) == 0

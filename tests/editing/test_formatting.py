@@ -14,6 +14,7 @@ from clinker.editing.kinds import FileKind, kind_of
 from tests.spec.cases import all_cases
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
+PIPELINES = Path(__file__).parents[2] / "src" / "clinker" / "examples"
 
 
 def formatted(text: str, kind: FileKind = FileKind.PIPELINE) -> str:
@@ -117,7 +118,7 @@ def _all_texts() -> list[tuple[str, FileKind, str]]:
         for name, content in case.files.items()
         if name.endswith((".yaml", ".cxl"))
     ]
-    files = [*EXAMPLES.rglob("*.yaml"), *EXAMPLES.rglob("*.cxl")]
+    files = [*PIPELINES.rglob("*.yaml"), *EXAMPLES.rglob("*.cxl")]
     texts += [(str(file), file.read_text(encoding="utf-8")) for file in files]
     kinds = ((name, kind_of(Path(name), text), text) for name, text in texts)
     return [(name, kind, text) for name, kind, text in kinds if kind]

@@ -17,7 +17,7 @@ from clinker.plan.options import Options
 from .whole_runs import Workplace
 
 ROOT = Path(__file__).resolve().parents[2]
-EXAMPLE = ROOT / "examples" / "pipelines" / "mainframe_extract"
+EXAMPLE = ROOT / "src" / "clinker" / "examples" / "mainframe_extract"
 
 PIPELINE = """
     pipeline: { name: p, concurrency: { chunk_size: 64 } }

@@ -16,7 +16,10 @@ LOG_LEVELS = ("error", "warn", "info", "debug", "trace")
 LOG_FORMATS = ("text", "json")
 EXPLAIN_FORMATS = ("text", "json", "dot", "sql")
 CHECK_FORMATS = ("text", "github", "sarif", "json")
-SCHEMA_KINDS = ("pipeline", "composition", "channel", "schema", "workspace")
+SCHEMA_KINDS = ("pipeline", "composition", "channel", "schema", "workspace", "test")
+EXAMPLES = ("edi_orders", "mainframe_extract", "order_report", "retract_demo", "start")
+SHOWN_FORMATS = ("table", "csv", "json")
+INFERRED = ("csv", "json", "xml", "fixed_width")
 _PIPELINE_FILES = (".yaml", ".yml")
 _FOREVER = "forever"
 _OPTIONAL_VALUES = {"--explain": EXPLAIN_FORMATS[0], "--wait": _FOREVER}
@@ -25,7 +28,7 @@ _OPTIONAL_VALUES = {"--explain": EXPLAIN_FORMATS[0], "--wait": _FOREVER}
 _EPILOG = """\
 exit codes:
     0  success
-    1  the pipeline file, a channel, a composition or CXL has errors
+    1  the pipeline file, a channel, a composition or CXL has errors; or a test fails
     2  finished, with records in the dead-letter queue
     3  an evaluation error stopped the run, or an error threshold was reached
     4  a file could not be read or written
@@ -63,6 +66,10 @@ def command_parser() -> Parser:
     )
     parser.add_argument("--version", action="version", version=f"clinker {__version__}")
     commands = parser.add_subparsers(dest="command", metavar="COMMAND", required=True)
+    _add_init(commands)
+    _add_infer(commands)
+    _add_show(commands)
+    _add_test(commands)
     _add_run(commands)
     _add_explain(commands)
     _add_check(commands)
@@ -74,6 +81,154 @@ def command_parser() -> Parser:
     _add_warmup(commands)
     add_completion(commands)
     return parser
+
+
+def _add_init(commands: _Commands) -> None:
+    command = commands.add_parser(
+        "init",
+        help="make a project to begin with",
+        description="Make a project: a pipeline, its data, a channel, a test, settings for "
+        "editors. Nothing is overwritten.",
+    )
+    command.add_argument(
+        "directory",
+        metavar="DIR",
+        nargs="?",
+        help="where (default: this directory; of an example, a new one of its name)",
+    )
+    command.add_argument(
+        "--example",
+        metavar="NAME",
+        choices=EXAMPLES,
+        help="another example: " + ", ".join(EXAMPLES),
+    )
+
+
+def _add_infer(commands: _Commands) -> None:
+    command = commands.add_parser(
+        "infer",
+        help="write a source with its schema, from a sample of a file",
+        description="Look at files and write a pipeline file that reads them: formats, columns "
+        "and types, with what speaks for them.",
+    )
+    command.add_argument(
+        "files", metavar="FILE", nargs="+", help="CSV, JSON, NDJSON, XML or fixed-width files"
+    )
+    command.add_argument(
+        "--output",
+        "-o",
+        metavar="FILE",
+        help="write a new pipeline file, in which paths start (default: print it)",
+    )
+    command.add_argument(
+        "--name", metavar="NAME", help="the source's name (default: that of the file)"
+    )
+    command.add_argument(
+        "--format", choices=INFERRED, help="the format, if the file does not tell: %(choices)s"
+    )
+    command.add_argument(
+        "--sample",
+        metavar="N",
+        type=_at_least(1),
+        default=10_000,
+        help="how many records are looked at (default: 10000)",
+    )
+
+
+def _add_show(commands: _Commands) -> None:
+    command = commands.add_parser(
+        "show",
+        help="show the records of a node, and why others were rejected there",
+        description="Compute what leaves a node, and show it with what the node rejected. Only "
+        "what the node needs is computed, and nothing is written.",
+    )
+    command.add_argument("config", metavar="PIPELINE", help="the pipeline file")
+    command.add_argument(
+        "outlet",
+        metavar="NODE[.PORT]",
+        nargs="?",
+        help="the node, or one of its ports (default: all that nothing reads from)",
+    )
+    command.add_argument(
+        "-n",
+        metavar="N",
+        type=_at_least(1),
+        default=20,
+        help="how many records are shown, and how many rejected ones (default: 20)",
+    )
+    command.add_argument(
+        "--profile",
+        action="store_true",
+        help="also show of every column how many values, nulls and distinct values it has, the "
+        "least and the greatest",
+    )
+    command.add_argument(
+        "--format",
+        choices=SHOWN_FORMATS,
+        default="table",
+        help="table, or only the records as csv or json, for other programs",
+    )
+    amount = command.add_mutually_exclusive_group()
+    amount.add_argument(
+        "--sample", metavar="N", type=_at_least(1), help="read only the first N records of a source"
+    )
+    amount.add_argument(
+        "--all",
+        action="store_true",
+        help="read all records, also of sources that are so large that else only "
+        "the first 10000 are read",
+    )
+    _add_compilation(command.add_argument_group("files"))
+    _add_session(command)
+
+
+def _add_test(commands: _Commands) -> None:
+    command = commands.add_parser(
+        "test",
+        help="run the tests of pipelines",
+        description="Run pipelines on records that test files give, and compare what comes of it "
+        "with what they expect. Nothing is written. The exit code is 0 if all cases pass, else 1.",
+    )
+    command.add_argument(
+        "paths",
+        metavar="PATH",
+        nargs="*",
+        help="test files, or directories below which the names of test files end in _test.yaml "
+        "(default: this directory)",
+    )
+    command.add_argument(
+        "-k", metavar="TEXT", help="only the cases whose name, or whose file's, holds this text"
+    )
+    command.add_argument(
+        "--update",
+        action="store_true",
+        help="rewrite expectations that are not met, in place: look at the changes afterwards",
+    )
+    command.add_argument("--junit", metavar="FILE", help="also write the outcome as JUnit XML")
+    files = command.add_argument_group("files")
+    files.add_argument(
+        "--base-dir",
+        metavar="DIR",
+        help="where relative paths of pipelines start (default: each pipeline's directory)",
+    )
+    files.add_argument(
+        "--rules-path", metavar="DIR", help="where `use` finds CXL modules (default: ./rules)"
+    )
+    files.add_argument(
+        "--allow-absolute-paths", action="store_true", help="permit absolute paths in pipelines"
+    )
+    _add_session(command)
+
+
+def _add_session(command: argparse.ArgumentParser) -> None:
+    """What decides where something is computed, for commands that write no files."""
+    _add_resources(command.add_argument_group("resources"))
+    _add_run_engine(command)
+    reporting = command.add_argument_group("reporting")
+    reporting.add_argument("--quiet", action="store_true", help="show no progress, only problems")
+    reporting.add_argument(
+        "--log-level", choices=LOG_LEVELS, default="warn", help="how much is logged"
+    )
 
 
 def _add_run(commands: _Commands) -> None:
@@ -117,6 +272,18 @@ def _add_run_modes(command: argparse.ArgumentParser) -> None:
 
 def _add_run_resources(command: argparse.ArgumentParser) -> None:
     resources = command.add_argument_group("resources")
+    _add_resources(resources)
+    resources.add_argument(
+        "--error-threshold",
+        metavar="N",
+        type=_at_least(0),
+        default=0,
+        help="stop after N rejected records (default: 0, no limit)",
+    )
+
+
+def _add_resources(resources: argparse._ActionsContainer) -> None:
+    """What a session may use, wherever one is opened."""
     resources.add_argument(
         "--memory-limit",
         metavar="SIZE",
@@ -125,13 +292,6 @@ def _add_run_resources(command: argparse.ArgumentParser) -> None:
     )
     resources.add_argument(
         "--threads", metavar="N", type=_at_least(1), help="processor cores to use (default: all)"
-    )
-    resources.add_argument(
-        "--error-threshold",
-        metavar="N",
-        type=_at_least(0),
-        default=0,
-        help="stop after N rejected records (default: 0, no limit)",
     )
 
 

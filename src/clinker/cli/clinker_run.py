@@ -38,7 +38,7 @@ def run(args: Namespace) -> int:
     args.log_level = args.log_level or "info"
     if args.dry_run_output and not args.dry_run_n:
         raise CommandError("--dry-run-output needs -n, the number of records", USAGE)
-    conf = _pairs("--spark-conf", args.spark_conf)
+    conf = pairs("--spark-conf", args.spark_conf)
     if args.explain:
         return explain_plan(args, args.explain)
     compiled = compile_file(args)
@@ -104,7 +104,7 @@ def _report(
 
 def compile_file(args: Namespace) -> Compiled:
     """Compile the pipeline of a command line, with its options and its values of variables."""
-    path, values = args.config, _pairs("--var", args.var)
+    path, values = args.config, pairs("--var", args.var)
     try:
         content = Path(path).read_bytes()
     except OSError as problem:
@@ -146,9 +146,9 @@ def _path(text: str | None) -> Path | None:
     return Path(text) if text else None
 
 
-def _pairs(option: str, texts: Sequence[str]) -> dict[str, str]:
+def pairs(option: str, texts: Sequence[str]) -> dict[str, str]:
     """`name=value` pairs of an option; the last value of a name counts."""
-    pairs: dict[str, str] = {}
+    found: dict[str, str] = {}
     for text in texts:
         name, equals, value = text.partition("=")
         if not equals or not name.strip():
@@ -156,8 +156,8 @@ def _pairs(option: str, texts: Sequence[str]) -> dict[str, str]:
 
             got = HIDDEN if is_secret(text) else printable(text)
             raise CommandError(f"{option} must be key=value, got '{got}'", USAGE)
-        pairs[name.strip()] = value
-    return pairs
+        found[name.strip()] = value
+    return found
 
 
 def _print_summary(plan: Plan, config: str) -> None:

@@ -88,7 +88,8 @@ def run_command(
 
     Only the command at hand is imported.
     """
-    if hasattr(signal, "SIGPIPE"):  # a reader that leaves ends the output quietly
+    is_process = argv is None  # who is called with arguments is part of another one
+    if is_process and hasattr(signal, "SIGPIPE"):  # a reader that leaves ends the output quietly
         signal.signal(signal.SIGPIPE, signal.SIG_DFL)
     if isinstance(sys.stdout, io.TextIOWrapper):  # names of files may be any bytes
         sys.stdout.reconfigure(errors="backslashreplace")
@@ -98,8 +99,7 @@ def run_command(
     except KeyboardInterrupt:
         return INTERRUPTED
     finally:
-        # Only who has been called without arguments is the process.
-        heeding.end(with_process=argv is None)
+        heeding.end(with_process=is_process)
 
 
 def _run(parser: argparse.ArgumentParser, words: Sequence[str]) -> int:

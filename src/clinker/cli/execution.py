@@ -20,7 +20,6 @@ from clinker.cli.log_lines import write_diagnostics, write_trace
 from clinker.cli.progress import Log, watching
 from clinker.cli.session_settings import session_settings
 from clinker.cli.signals import Interruption, broken_connections_told
-from clinker.config.nodes import SourceNode
 from clinker.cxl.syntax.ast import TraceLevel
 from clinker.diagnostics import Diagnostic, errors, in_reading_order
 from clinker.diagnostics.render import print_diagnostics
@@ -33,7 +32,7 @@ from clinker.engine.session import start_jvm
 from clinker.engine.session.secrets import hide_secrets
 from clinker.engine.session.settings import SessionError
 from clinker.plan.compile import Plan
-from clinker.plan.files.discovery import check_inputs, discover
+from clinker.plan.files.discovery import check_inputs, input_size
 
 if TYPE_CHECKING:
     from clinker.engine.report.openlineage import Telling
@@ -62,6 +61,7 @@ class Execution:
         self._is_json = args.format == "json"
         self._logs_json = args.log_format == "json"
         self._debugs = args.log_level in DETAILED
+        self._is_cold = False
         # Spark tells its details in lines of its own.
         speaks = self._debugs and not self._logs_json
         self._settings = session_settings(plan, args, spark_conf, speaks)
@@ -124,12 +124,16 @@ class Execution:
             raise RunError(self._missing[0].message, Exit.IO, self._missing)
         if warning := memory_warning(self._settings):
             log.warned(warning)
-        settings = replace(self._settings, brief=_input_size(self._plan) <= _LITTLE_INPUT)
+        settings = replace(self._settings, brief=self._input_size() <= _LITTLE_INPUT)
         # Java starts while Python loads what it needs to use it.
         jvm = start_jvm(settings)
+        self._is_cold = jvm is not None and jvm.is_cold
         from clinker.engine.run.run import run
 
         return run(self._plan, settings, log, jvm)
+
+    def _input_size(self) -> int:
+        return input_size(self._plan.graph, self._plan.options, datetime.now(UTC))
 
     def _leave_metrics(self, report: RunReport, error: RunError | None, log: Log) -> None:
         spool = spool_directory(self._plan)
@@ -145,6 +149,7 @@ class Execution:
             log.warned(f"the metrics cannot be written to '{spool}': {problem.strerror}")
 
     def _show(self, report: RunReport, error: RunError | None) -> None:
+        """Tell what became of the run."""
         preview = self._plan.options.preview
         if error:
             self._show_error(error, report)
@@ -169,6 +174,8 @@ class Execution:
         else:
             counts = self._plan.options.count_nodes
             sys.stdout.write(summary(report, with_nodes=counts))
+            if self._is_cold and sys.stderr.isatty():
+                print("hint: `clinker warmup`, once, makes runs start faster", file=sys.stderr)
 
     def _show_error(self, error: RunError, report: RunReport) -> None:
         if self._debugs and error.exit_code != Exit.INTERRUPTED:
@@ -201,14 +208,6 @@ def _telling(plan: Plan, target: str | None) -> Telling | None:
 
     namespace = os.environ.get("OPENLINEAGE_NAMESPACE") or "clinker"
     return Telling(Events(plan, namespace), receiver_of(target, os.environ))
-
-
-def _input_size(plan: Plan) -> int:
-    """How many bytes there are to read."""
-    now = datetime.now(UTC)
-    sources = plan.graph.of(SourceNode)
-    discoveries = (discover(source.config, plan.options, now) for _, source in sources)
-    return sum(file.size for discovery in discoveries for file in discovery.files)
 
 
 def _print_preview(report: RunReport) -> None:

@@ -8,6 +8,7 @@ from clinker.config.composition import Composition
 from clinker.config.layout import Layout
 from clinker.config.load import (
     Loaded,
+    load_cases,
     load_channel,
     load_columns,
     load_composition,
@@ -27,6 +28,7 @@ __all__ = [
     "Model",
     "Pipeline",
     "Workspace",
+    "load_cases",
     "load_channel",
     "load_columns",
     "load_composition",

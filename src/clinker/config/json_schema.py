@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
+from clinker.config.case import CaseFile
 from clinker.config.channel import Channel
 from clinker.config.columns import ColumnFile
 from clinker.config.composition import Composition
@@ -74,12 +75,26 @@ def workspace_json_schema() -> Schema:
     return _described(_schema_of(Workspace, "clinker.toml"))
 
 
+def case_json_schema() -> Schema:
+    schema = _schema_of(CaseFile, "Clinker test file")
+    records = {
+        "type": "array",
+        "items": {"type": "object"},
+        "description": "The records that the source reads.",
+    }
+    file = {"type": "string", "description": "The file that the source reads."}
+    definitions = schema["$defs"]
+    definitions["Given"] = _any_of(definitions["Given"], records, file)
+    return _described(schema)
+
+
 KINDS: Mapping[str, Callable[[], Schema]] = {
     "pipeline": pipeline_json_schema,
     "composition": composition_json_schema,
     "channel": channel_json_schema,
     "schema": layout_json_schema,
     "workspace": workspace_json_schema,
+    "test": case_json_schema,
 }
 """The schema of each kind of file."""
 

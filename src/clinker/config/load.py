@@ -7,6 +7,7 @@ from typing import Generic, TypeVar
 
 from pydantic import TypeAdapter, ValidationError
 
+from clinker.config.case import CaseFile
 from clinker.config.channel import Channel
 from clinker.config.columns import ColumnFile
 from clinker.config.composition import Composition
@@ -17,6 +18,7 @@ from clinker.config.nodes import PipelineNode
 from clinker.config.pipeline import Pipeline
 from clinker.config.shorthand import (
     Rewrite,
+    spell_out_cases,
     spell_out_channel,
     spell_out_columns,
     spell_out_composition,
@@ -70,6 +72,10 @@ def load_pipeline(
 
 def load_channel(content: Source | bytes, name: str = "channel.yaml") -> Loaded[Channel]:
     return _load_verbatim(Channel, content, name, parse_yaml, spell_out_channel)
+
+
+def load_cases(content: Source | bytes, name: str = "pipeline_test.yaml") -> Loaded[CaseFile]:
+    return _load_verbatim(CaseFile, content, name, parse_yaml, spell_out_cases)
 
 
 def load_composition(

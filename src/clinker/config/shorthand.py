@@ -303,6 +303,16 @@ spell_out_channel: Rewrite = _values(
 )
 
 
+def _given(node: Node) -> Node:
+    """A list of records, or the path of a file."""
+    if isinstance(node, SequenceNode):
+        return _mapping(node, {"records": _entry("records", node)})
+    return _named("file")(node)
+
+
+spell_out_cases: Rewrite = _values(cases=_every_item(_values(given=_every_value(_given))))
+
+
 def _mapping(like: Node, entries: dict[str, Entry]) -> MappingNode:
     return MappingNode(like.origin, like.place, entries)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import TypeVar
 
@@ -55,21 +56,13 @@ T = TypeVar("T")
 
 
 @frozen(kw_only=True)
-class Plan:
-    """A pipeline that compiled."""
+class Analyses:
+    """A graph and all that the engine needs to know of it."""
 
-    pipeline: Pipeline
-    path: Path
-    text: str
-    """The pipeline file with its environment variables filled in."""
-    options: Options
-    channel: str
     graph: Graph
     nodes: Mapping[str, Planned]
     live: frozenset[str]
     """The nodes that a run computes."""
-    registry: Registry
-    parameters: Parameters
     correlation: Correlation
     settling: Settling
     orders: Orders
@@ -80,6 +73,20 @@ class Plan:
     documents: Mapping[str, tuple[str, ...]]
     """By source, what is wanted of the documents around its records."""
     projections: Mapping[str, tuple[OutputColumn, ...]]
+
+
+@frozen(kw_only=True)
+class Plan(Analyses):
+    """A pipeline that compiled."""
+
+    pipeline: Pipeline
+    path: Path
+    text: str
+    """The pipeline file with its environment variables filled in."""
+    options: Options
+    channel: str
+    registry: Registry
+    parameters: Parameters
     layouts: Mapping[str, Layout]
     dead_letters: DeadLetters
     storage: StorageSettings
@@ -153,13 +160,7 @@ def compile_loaded(loaded: Loaded[Pipeline], path: Path, options: Options) -> Co
     findings += check_ports(graph, bound.nodes)
     findings += check_variable_flow(graph, bound.nodes, registry)
     findings += check_interchanges(bound.nodes)
-
-    correlation = keep(plan_correlation(graph, bound.nodes, pipeline.error_handling))
-    orders = keep(plan_order(bound.nodes, correlation))
-    windows = keep(plan_windows(graph, bound.nodes, correlation, orders))
-    event_times = keep(plan_event_times(graph, bound.nodes))
-    joins = plan_joins(bound.nodes)
-    findings += joins.diagnostics
+    checked = keep(_check(pipeline, graph, bound.nodes))
 
     layouts = load_layouts(graph, options)
     storage = load_storage(options.root, options.read)
@@ -176,25 +177,62 @@ def compile_loaded(loaded: Loaded[Pipeline], path: Path, options: Options) -> Co
         text=loaded.text,
         options=options,
         channel=channel_name,
-        graph=graph,
-        nodes=bound.nodes,
-        live=live_nodes(graph, bound.nodes, windows.values()),
         registry=registry,
         parameters=expansion.parameters,
-        correlation=correlation,
-        settling=plan_settling(graph, bound.nodes, correlation, pipeline.error_handling),
-        orders=orders,
-        windows=windows,
-        event_times=event_times,
-        joins=joins.by_node,
-        required=plan_required(bound.nodes, windows, correlation, pipeline.error_handling),
-        documents=plan_documents(graph, bound.nodes),
-        projections=plan_projections(bound.nodes, correlation),
         layouts=layouts.by_node,
         dead_letters=plan_dead_letters(pipeline, graph, options.base_dir),
         storage=storage.settings,
+        **vars(_analyse(pipeline, checked)),
     )
     return Compiled(plan, findings, draft)
+
+
+def with_graph(plan: Plan, graph: Graph) -> Plan:
+    """The plan with another graph, which is right as well: some of its nodes, or more outputs."""
+    pipeline = plan.pipeline
+    bound = bind(graph, plan.registry, _modules(pipeline, plan.options), pipeline.pipeline)
+    checked, _ = _check(pipeline, graph, bound.nodes)
+    return replace(plan, **vars(_analyse(pipeline, checked)))
+
+
+@frozen
+class _Checked:
+    """A graph with what also finds mistakes."""
+
+    graph: Graph
+    nodes: Mapping[str, Planned]
+    correlation: Correlation
+    orders: Orders
+    windows: Mapping[str, Window]
+    event_times: EventTimes
+    joins: Mapping[str, Join]
+
+
+def _check(
+    pipeline: Pipeline, graph: Graph, nodes: Mapping[str, Planned]
+) -> tuple[_Checked, list[Diagnostic]]:
+    """What can be said of a graph even if there are mistakes in it, and those that it finds."""
+    correlation, findings = plan_correlation(graph, nodes, pipeline.error_handling)
+    orders, of_orders = plan_order(nodes, correlation)
+    windows, of_windows = plan_windows(graph, nodes, correlation, orders)
+    times, of_times = plan_event_times(graph, nodes)
+    joins = plan_joins(nodes)
+    findings = [*findings, *of_orders, *of_windows, *of_times, *joins.diagnostics]
+    return _Checked(graph, nodes, correlation, orders, windows, times, joins.by_node), findings
+
+
+def _analyse(pipeline: Pipeline, checked: _Checked) -> Analyses:
+    """All that there is to know of a graph without mistakes before data is read."""
+    graph, nodes, correlation = checked.graph, checked.nodes, checked.correlation
+    handling = pipeline.error_handling
+    return Analyses(
+        **vars(checked),
+        live=live_nodes(graph, nodes, checked.windows.values()),
+        settling=plan_settling(graph, nodes, correlation, handling),
+        required=plan_required(nodes, checked.windows, correlation, handling),
+        documents=plan_documents(graph, nodes),
+        projections=plan_projections(nodes, correlation),
+    )
 
 
 def _check_files(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import field
 from pathlib import Path
 
@@ -11,10 +11,24 @@ from clinker.frozen import frozen
 
 @frozen
 class Preview:
-    """A run of only the first records, printed instead of written."""
+    """A run that writes nothing: what it would have written is in its report."""
 
-    records: int
+    records: int | None = None
+    """How many records of each source are read; None for all."""
     output: Path | None = None
+    lists_rejected: bool = False
+    """Whether rejected records are in the report, not in the log."""
+
+
+@frozen
+class GivenFile:
+    """A file that is read in place of those that a source names."""
+
+    path: Path
+    name: str
+    """What people call it."""
+    is_packed: bool = False
+    """Whether it is compressed as the source says, or as its name does."""
 
 
 @frozen
@@ -39,6 +53,8 @@ class Options:
     """Whether records between nodes are counted where their number does not follow."""
     wait: float | None = None
     """For how many seconds to wait for other runs that write the same files."""
+    given: Mapping[str, GivenFile] = field(default_factory=dict)
+    """Files in place of those that sources name, by the sources."""
     metrics_spool_dir: Path | None = None
     variables: dict[str, str] = field(default_factory=dict)
     """The environment, from which `${NAME}` in the file is replaced."""

@@ -284,6 +284,16 @@ class TestAheadOfTimeCache:
         assert len(set(files)) == 4
         assert all(file and file.parent == spark.parent / "cache" / "clinker" for file in files)
 
+    def test_it_is_missing_until_it_is_made_unless_java_has_none(self, spark: Path) -> None:
+        java, older = Java(spark, "25.0.1", 25), Java(spark, "21.0.1", 21)
+        assert aot.is_missing(java, [], spark)
+        assert not aot.is_missing(older, [], spark)
+        file = aot.cache_file(java, [], spark)
+        assert file
+        file.parent.mkdir(parents=True)
+        file.touch()
+        assert not aot.is_missing(java, [], spark)
+
     def test_only_the_same_installation_makes_a_cache_outdated(self, spark: Path) -> None:
         elsewhere = spark.parent / "elsewhere"
         (elsewhere / "jars").mkdir(parents=True)

@@ -14,7 +14,7 @@ from clinker.engine.session.session import Session
 from clinker.plan.compile import compile_pipeline
 from clinker.plan.options import Options
 
-EXAMPLE = Path(__file__).parents[3] / "examples" / "pipelines" / "retract_demo"
+EXAMPLE = Path(__file__).parents[3] / "src" / "clinker" / "examples" / "retract_demo"
 
 
 def test_failures_before_and_behind_the_sums(session: Session, tmp_path: Path) -> None:

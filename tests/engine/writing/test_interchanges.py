@@ -137,7 +137,7 @@ def test_a_preview_shows_the_interchange(workplace: Workplace) -> None:
 
 
 def test_the_example_of_orders(workplace: Workplace) -> None:
-    example = ROOT / "examples" / "pipelines" / "edi_orders"
+    example = ROOT / "src" / "clinker" / "examples" / "edi_orders"
     shutil.copytree(example, workplace.folder, dirs_exist_ok=True)
     assert workplace.run((example / "pipeline.yaml").read_text()).code == 0
     assert workplace.read("output/order_totals.csv") == dedent(

@@ -30,7 +30,7 @@ def discovered(base: Path, settings: str, **options: object) -> Discovery:
     _, graph = wired(source(settings))
     node = graph.units["s"].node
     assert isinstance(node, SourceNode)
-    return discover(node.config, Options(base, **options), NOW)  # type: ignore[arg-type]
+    return discover(node.name, node.config, Options(base, **options), NOW)  # type: ignore[arg-type]
 
 
 def names(base: Path, settings: str) -> list[str]:

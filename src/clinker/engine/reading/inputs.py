@@ -45,6 +45,7 @@ from clinker.frozen import frozen
 from clinker.plan.compile import Plan
 from clinker.plan.files.discovery import SourceFile, discover, input_problems
 from clinker.plan.graph.graph import Unit
+from clinker.plan.options import GivenFile
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
@@ -183,9 +184,9 @@ def _discover(
     plan: Plan, identity: Identity, unit: Unit, config: SourceConfig
 ) -> tuple[SourceFile, ...]:
     """The files of a source; `RunError` if they are not what it asks for."""
-    if isinstance(config.transport, RestTransport):
+    if isinstance(config.transport, RestTransport) and unit.name not in plan.options.given:
         return ()
-    discovery = discover(config, plan.options, identity.started)
+    discovery = discover(unit.name, config, plan.options, identity.started)
     problems = [p for p in input_problems(unit, config, discovery, plan.options) if p.is_error]
     if problems:
         raise RunError(problems[0].message, Exit.IO, problems)
@@ -247,17 +248,28 @@ class _Opening:
         self, unit: Unit, config: SourceConfig, spec: ReadSpec, sample: int | None
     ) -> tuple[tuple[SourceFile, ...], tuple[InputFile, ...]]:
         """The files of a source, as people know them and as they are read."""
-        if isinstance(config.transport, RestTransport):
+        given = self.plan.options.given.get(unit.name)
+        if isinstance(config.transport, RestTransport) and given is None:
             pages = fetch_pages(unit, config.transport, spec, self.spool, self.observer, sample)
             return (self._stand_in(unit, pages),), tuple(pages)
         files = self.found[unit.name]
+        if given:
+            return files, tuple(self._survey_given(given, config) for _ in files)
         return files, tuple(self._survey(i, file, config) for i, file in enumerate(files))
+
+    def _survey_given(self, given: GivenFile, config: SourceConfig) -> InputFile:
+        """The file that stands for all those of a source."""
+        found = input_file(0, str(given.path), given.name)
+        return self._unpacked(found, given.name, config) if given.is_packed else found
 
     def _survey(self, index: int, file: SourceFile, config: SourceConfig) -> InputFile:
         """A file as it is read: from its copy if it is staged, unpacked if it is compressed."""
         path = str(file.path)
         copy = self.copies.get(file.path)
         found = input_file(index, str(copy), path) if copy else input_file(index, path)
+        return self._unpacked(found, path, config)
+
+    def _unpacked(self, found: InputFile, path: str, config: SourceConfig) -> InputFile:
         codec = find_codec(path, config.compression)
         return unpack(found, codec, self.spool) if codec else found
 

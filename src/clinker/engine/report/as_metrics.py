@@ -102,9 +102,9 @@ def _input_files(plan: Plan, report: RunReport) -> list[str]:
         return [absolute(file) for source in report.sources for file in source.files]
     return [
         absolute(file.path)
-        for _, source in plan.graph.of(SourceNode)
+        for unit, source in plan.graph.of(SourceNode)
         if not isinstance(source.config.transport, RestTransport)
-        for file in discover(source.config, plan.options, report.started).files
+        for file in discover(unit.name, source.config, plan.options, report.started).files
     ]
 
 

@@ -7,12 +7,15 @@ from collections.abc import Mapping, Sequence
 from dataclasses import field
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import TypeAlias
+from typing import TYPE_CHECKING, TypeAlias
 
 from clinker.diagnostics import Diagnostic
 from clinker.formats.files.uuid7 import Uuid7Source
 from clinker.frozen import frozen
 from clinker.plan.analyses.passing import NodePassing
+
+if TYPE_CHECKING:
+    from clinker.engine.rejects.entries import Rejected
 
 
 class Exit(enum.IntEnum):
@@ -131,6 +134,8 @@ class RunReport(Identity):
     """None if no source has a correlation key."""
     nodes: tuple[NodePassing, ...] = ()
     """What came into each node that was computed, and left it."""
+    rejected: Rejected | None = None
+    """The rejected records, if the run is a preview that lists them."""
 
 
 def failed_report(

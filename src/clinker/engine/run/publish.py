@@ -31,9 +31,12 @@ def publish(
     """Publish the outputs and the dead-letter files, if the inputs are still what was read."""
     plan, observer, publication = prepared.plan, prepared.observer, prepared.publication
     rejected = computed.rejected
-    log_unfiled(plan, rejected, observer)
+    preview = plan.options.preview
+    lists_rejected = preview is not None and preview.lists_rejected
+    if not lists_rejected:
+        log_unfiled(plan, rejected, observer)
     outputs_end = len(publication)
-    if not plan.options.preview:
+    if not preview:
         prepare_files(plan, rejected, prepared.inputs, publication)
     for source in prepared.inputs:
         source.check_unchanged()
@@ -41,7 +44,7 @@ def publish(
     observer.publishing()
     published = publication.commit()
     exit_code = Exit.DEAD_LETTERS if rejected.entries else Exit.OK
-    if not plan.options.preview:
+    if not preview:
         observer.published(exit_code)
     return RunReport(
         execution_id=prepared.identity.execution_id,
@@ -61,6 +64,7 @@ def publish(
         engine=vars(session.facts),
         retracted=computed.retracted,
         nodes=computed.nodes,
+        rejected=rejected.told() if lists_rejected else None,
     )
 
 

@@ -25,6 +25,12 @@ def flags(java: Java, fixed: Sequence[str], spark: Path) -> list[str]:
     return ["-XX:ArchiveRelocationMode=0", f"-XX:AOTCache={file}"]
 
 
+def is_missing(java: Java, fixed: Sequence[str], spark: Path) -> bool:
+    """Whether there could be a cache, and is none."""
+    file = cache_file(java, fixed, spark)
+    return file is not None and not file.is_file()
+
+
 def training_flags(file: Path) -> list[str]:
     """The flags of a run that is watched, to write the cache when it ends."""
     return [f"-XX:AOTCacheOutput={file}"]

@@ -51,6 +51,8 @@ class Jvm:
         self.settings = settings
         self.java = find_java(os.environ)
         self.directory = RunDirectory(settings.local_dir)
+        self.is_cold = False
+        """Whether it would start faster if the machine were prepared for it."""
         self._kills_before = out_of_memory_kills()
         try:
             self._process = self._start(train)
@@ -68,6 +70,7 @@ class Jvm:
         path = self.directory.path
         spark = spark_home()
         flags = fixed_flags(self.java)
+        self.is_cold = aot.is_missing(self.java, flags, spark)
         cache = aot.training_flags(train) if train else aot.flags(self.java, flags, spark)
         properties, main = program(self.settings, session_conf(self.settings, path))
         arguments = [

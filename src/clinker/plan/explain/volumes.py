@@ -27,7 +27,7 @@ class Volume:
 def discover_all(plan: Plan, now: datetime) -> dict[str, Discovery]:
     """The files of every source that reads files; none is opened."""
     return {
-        node.name: discover(node.node.config, plan.options, now)
+        node.name: discover(node.name, node.node.config, plan.options, now)
         for node in plan.nodes.values()
         if node.shape is Shape.READS and not node.is_rest
     }

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import field
+from dataclasses import field, replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path, PurePosixPath
 
@@ -72,8 +72,11 @@ class Discovery:
     """How many files each filter left out."""
 
 
-def discover(config: SourceConfig, options: Options, now: datetime) -> Discovery:
+def discover(source: str, config: SourceConfig, options: Options, now: datetime) -> Discovery:
     """The files of a source; its patterns are valid."""
+    if given := options.given.get(source):
+        files = _stat_all([given.path], options)
+        return Discovery(tuple(replace(file, name=given.name) for file in files))
     files, missing = _enumerate(config, options)
     outside: list[SourceFile] = []
     if not options.allow_absolute_paths:
@@ -227,6 +230,14 @@ def _take(config: SourceConfig, files: list[SourceFile]) -> list[SourceFile]:
     return files
 
 
+def input_size(graph: Graph, options: Options, now: datetime) -> int:
+    """How many bytes there are to read."""
+    discoveries = (
+        discover(unit.name, source.config, options, now) for unit, source in graph.of(SourceNode)
+    )
+    return sum(file.size for discovery in discoveries for file in discovery.files)
+
+
 # Findings about inputs
 
 
@@ -269,7 +280,7 @@ def check_inputs(graph: Graph, options: Options, now: datetime) -> list[Diagnost
         for unit, node in graph.of(SourceNode)
         if not isinstance(node.config.transport, RestTransport)
         for problem in input_problems(
-            unit, node.config, discover(node.config, options, now), options
+            unit, node.config, discover(unit.name, node.config, options, now), options
         )
     ]
 
