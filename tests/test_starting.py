@@ -8,7 +8,8 @@ from pathlib import Path
 import pytest
 from jsonschema import Draft202012Validator
 
-from clinker.cli.clinker import EXAMPLES, main
+from clinker.cli.arguments.projects import EXAMPLES
+from clinker.cli.clinker import main
 from clinker.config import load_channel
 from clinker.config.json_schema import case_json_schema
 from clinker.engine.run.observer import Quiet

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from clinker.cli import clinker as command
+from clinker.cli.arguments.projects import INFERRED
 from clinker.infer.infer import FORMATS
 
 _WITHOUT_SPARK = """\
@@ -82,4 +82,4 @@ def test_a_file_that_cannot_be_read_is_told(folder: Path) -> None:
 
 
 def test_the_command_names_the_formats_that_are_known() -> None:
-    assert command.INFERRED == FORMATS
+    assert INFERRED == FORMATS

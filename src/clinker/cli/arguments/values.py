@@ -1,0 +1,42 @@
+"""Texts of arguments as values."""
+
+from __future__ import annotations
+
+import argparse
+import math
+from collections.abc import Callable
+
+FOREVER = "forever"
+"""How long `--wait` waits without a value."""
+
+
+def at_least(low: int) -> Callable[[str], int]:
+    def number(text: str) -> int:
+        value = int(text) if text.isascii() and text.isdigit() else low - 1
+        if value < low:
+            raise argparse.ArgumentTypeError(f"'{text}' is not a whole number of {low} or more")
+        return value
+
+    return number
+
+
+def wait_seconds(text: str) -> float:
+    from clinker.config.quantities import parse_duration
+
+    if text == FOREVER:
+        return math.inf
+    try:
+        return parse_duration(text).total_seconds()
+    except ValueError:
+        message = f"'{text}' is not a duration such as 30s, 10m or 2h"
+        raise argparse.ArgumentTypeError(message) from None
+
+
+def memory_size(text: str) -> int:
+    from clinker.config.quantities import parse_memory_size
+
+    try:
+        return parse_memory_size(text)
+    except ValueError:
+        message = f"'{text}' is not a size such as 512M or 2G"
+        raise argparse.ArgumentTypeError(message) from None
