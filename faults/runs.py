@@ -49,10 +49,11 @@ with socket.socket() as reserved:
     port = reserved.getsockname()[1]
 conf = {
     "spark.plugins": "org.apache.spark.sql.connect.SparkConnectPlugin",
+    "spark.python.daemon.module": "pyspark.daemon",
     "spark.sql.artifact.isolation.enabled": "true",
     "spark.connect.grpc.binding.port": str(port),
 }
-with open_session(SessionSettings(threads=2, memory_limit=2**30, spark_conf=conf)):
+with open_session(SessionSettings(threads=2, memory_limit=2**31, spark_conf=conf)):
     print(port, flush=True)
     sys.stdin.read()
 """

@@ -20,7 +20,7 @@ from clinker.engine.session.session import Session
 settings.register_profile("clinker", deadline=None)
 settings.load_profile("clinker")
 
-_MEMORY = 2 * 2**30
+_MEMORY = 4 * 2**30
 _SERVER = f"""
 import socket, sys
 from clinker.engine.session import SessionSettings, open_session
@@ -30,6 +30,7 @@ with socket.socket() as reserved:
     port = reserved.getsockname()[1]
 conf = {{
     "spark.plugins": "org.apache.spark.sql.connect.SparkConnectPlugin",
+    "spark.python.daemon.module": "pyspark.daemon",
     "spark.sql.artifact.isolation.enabled": "true",
     "spark.connect.grpc.binding.port": str(port),
 }}

@@ -45,7 +45,7 @@ _QUICK = {
 }
 """Spark need not think long about a handful of records; the tests let it."""
 _A_WHILE = 50
-_MEMORY = 2 * 2**30
+_MEMORY = 4 * 2**30
 _OF_A_RUN = ("_cxl_dlq_id", "_cxl_dlq_timestamp")
 """What differs from run to run."""
 

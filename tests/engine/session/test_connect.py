@@ -27,8 +27,10 @@ with socket.socket() as reserved:
     port = reserved.getsockname()[1]
 server = SessionSettings(
     threads=1,
+    memory_limit=2**31,
     spark_conf={
         "spark.plugins": "org.apache.spark.sql.connect.SparkConnectPlugin",
+        "spark.python.daemon.module": "pyspark.daemon",  # as of a server that knows nothing of us
         "spark.sql.artifact.isolation.enabled": "true",
         "spark.connect.grpc.binding.port": str(port),
     },
@@ -98,7 +100,7 @@ conf = {
     "spark.plugins": "org.apache.spark.sql.connect.SparkConnectPlugin",
     "spark.connect.grpc.binding.port": str(port),
 }
-with open_session(SessionSettings(threads=1, spark_conf=conf)):
+with open_session(SessionSettings(threads=1, memory_limit=2**31, spark_conf=conf)):
     try:
         open_session(SessionSettings(remote=f"sc://localhost:{port}"))
     except SessionError as problem:

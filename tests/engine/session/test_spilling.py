@@ -8,9 +8,13 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pyarrow as pa
 import pytest
 
+from clinker.engine.flow.frame import Input
+from clinker.engine.reading import inputs
 from clinker.engine.session.spilling import share_out
+from tests.engine.whole_runs import Workplace
 
 PIPELINE = """
 pipeline: { name: spilling, memory: { limit: 512M } }
@@ -32,6 +36,12 @@ nodes:
     config: { type: csv, path: ordered.csv, sort_order: [longest] }
 """
 ROWS = 500_000
+COPY = """
+pipeline: { name: copy }
+nodes:
+  - { type: source, name: rows, config: { type: csv, path: rows.csv, schema: { id: int } } }
+  - { type: output, name: o, input: rows, config: { type: csv, path: o.csv } }
+"""
 
 
 @pytest.mark.parametrize(
@@ -78,3 +88,16 @@ def test_a_run_tells_what_its_nodes_spilled(tmp_path: Path) -> None:
     total = sum(spilled for spilled, _ in found.values())
     assert last == f"  Total: {total} bytes (compare against the --explain estimate)"
     assert total > 1_000_000
+
+
+def test_a_session_remembers_nothing_of_runs_that_are_over(
+    workplace: Workplace, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    session = workplace.session
+    workplace.write(rows_csv="id\n1\n")
+    monkeypatch.setattr(inputs, "SMALL_INPUT", -1)
+    ran = workplace.run(COPY)
+    assert ran.report and not ran.report.spilled
+    assert not session.computed
+    session.table(Input(("id",), "one", lambda session: session.rows(pa.table({"id": [1]}))))
+    assert not session.computed

@@ -75,7 +75,7 @@ def run_in(plan: Plan, session: Session, observer: Observer) -> RunReport:
 
 def _complete(prepared: Prepared, session: Session) -> RunReport:
     try:
-        with prepared.publication:
+        with prepared.publication, session.counting():
             session.batches.expect(record_bytes(prepared))
             computed = compute_with_care(prepared, session)
             report = publish(prepared, session, computed)

@@ -43,12 +43,17 @@ class Classic(Engine):
     def __init__(self, spark: SparkSession, *, is_ample: bool) -> None:
         self._spark = spark
         self._is_ample = is_ample
+        self._counted_stage = -1
+        """The last stage of what is not to be told any more."""
 
     def label(self, frame: DataFrame, node: str) -> None:
         spilling.label(self._spark, frame, node)
 
     def spilled(self, computed: Sequence[DataFrame]) -> Mapping[str, int]:
-        return spilling.by_node(self._spark, computed)
+        return spilling.by_node(self._spark, computed, self._counted_stage)
+
+    def begin_counting(self) -> None:
+        self._counted_stage = spilling.newest_stage(self._spark)
 
     def keep(self, frame: DataFrame) -> DataFrame:
         """In a small heap, what is kept there would leave no room to sort and join."""

@@ -77,8 +77,11 @@ class Engine:
     def label(self, frame: DataFrame, node: str) -> None:
         """Remember of what node the last step of a frame is the work."""
 
+    def begin_counting(self) -> None:
+        """From here on, count anew what is written to disk for want of memory."""
+
     def spilled(self, computed: Sequence[DataFrame]) -> Mapping[str, int] | None:
-        """How many bytes were written to disk for want of memory while frames were computed.
+        """How many bytes were written to disk for want of memory, as frames were computed.
 
         By node, as far as that is known, else under an empty name; None if the engine does not
         tell.

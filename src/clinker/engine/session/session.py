@@ -5,7 +5,7 @@ from __future__ import annotations
 import signal
 import threading
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from contextlib import ExitStack, suppress
+from contextlib import ExitStack, contextmanager, suppress
 from types import FrameType, TracebackType
 from typing import TYPE_CHECKING, Any
 
@@ -78,7 +78,7 @@ class Session:
         self.spark = spark
         self.engine = engine or Engine()
         self._frames = Frames(self, remembers=remembers)
-        self._computed: list[DataFrame] = []
+        self.computed: list[DataFrame] = []
         self.facts = facts
         self.batches = BatchLimit(spark)
         self._ending = ExitStack()
@@ -109,7 +109,8 @@ class Session:
         return self._collected(self.data_frame(frame))
 
     def _collected(self, frame: DataFrame) -> pa.Table:
-        self._computed.append(frame)
+        if self._frames.nodes:
+            self.computed.append(frame)
         return frame.toArrow()
 
     def iterate(self, frame: Frame) -> Iterator[Row]:
@@ -131,9 +132,19 @@ class Session:
         """Have the engine know of what nodes frames are the work, which `spilled` tells."""
         self._frames.nodes = nodes
 
+    @contextmanager
+    def counting(self) -> Iterator[None]:
+        """What is computed inside is what `spilled` tells of."""
+        self.engine.begin_counting()
+        try:
+            yield
+        finally:
+            self.computed.clear()
+            self._frames.nodes = {}
+
     def spilled(self) -> Mapping[str, int] | None:
         """How many bytes the engine has written to disk for want of memory, by node."""
-        return self.engine.spilled(self._computed)
+        return self.engine.spilled(self.computed)
 
     def forget_frames(self) -> None:
         """Release what was remembered of frames."""

@@ -10,6 +10,7 @@ from __future__ import annotations
 from bisect import bisect_right
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
+from itertools import takewhile
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -36,9 +37,17 @@ def label(spark: SparkSession, frame: DataFrame, node: str) -> None:
     frame._jdf.logicalPlan().setTagValue(_tag(spark), node)
 
 
-def by_node(spark: SparkSession, computed: Sequence[DataFrame]) -> Mapping[str, int]:
-    """Bytes on disk by node: all that there are, shared out by what operators had to give up."""
-    total = _bytes_on_disk(spark)
+def newest_stage(spark: SparkSession) -> int:
+    """The number of the last stage so far; -1 before the first."""
+    return next((stage.stageId() for stage in _stages(spark)), -1)
+
+
+def by_node(
+    spark: SparkSession, computed: Sequence[DataFrame], after_stage: int
+) -> Mapping[str, int]:
+    """Bytes on disk by node: all those of later stages, shared out by what operators gave up."""
+    later = takewhile(lambda stage: stage.stageId() > after_stage, _stages(spark))
+    total = sum(stage.diskBytesSpilled() for stage in later)
     if not total:
         return {}
     given_up: Counter[str] = Counter()
@@ -69,13 +78,15 @@ def _tag(spark: SparkSession) -> Any:
     return java.org.apache.spark.sql.catalyst.trees.TreeNodeTag(_LABEL)
 
 
-def _bytes_on_disk(spark: SparkSession) -> int:
+def _stages(spark: SparkSession) -> Iterator[Any]:
+    """All stages that Spark remembers, the newest first."""
     context = spark._jsc.sc()
     context.listenerBus().waitUntilEmpty()
     gateway: Any = spark.sparkContext._gateway
     quantiles = gateway.new_array(gateway.jvm.double, 0)
-    stages = context.statusStore().stageList(None, False, False, quantiles, None)
-    return sum(stage.diskBytesSpilled() for stage in _items(stages))
+    stages = context.statusStore().stageList(None, False, False, quantiles, None).iterator()
+    while stages.hasNext():
+        yield stages.next()
 
 
 def _definers(plan: Any, tag: Any, node: str = "") -> dict[int, str]:
