@@ -26,7 +26,7 @@ with socket.socket() as reserved:
     reserved.bind(("127.0.0.1", 0))
     port = reserved.getsockname()[1]
 server = SessionSettings(
-    threads=1,
+    threads=2,  # with one, Spark sometimes waits for itself when it hands out the package encrypted
     memory_limit=2**31,
     spark_conf={
         "spark.plugins": "org.apache.spark.sql.connect.SparkConnectPlugin",
