@@ -147,6 +147,26 @@ class TestRunDirectory:
         assert not abandoned.exists()
         directory.remove()
 
+    def test_the_java_of_a_killed_run_ends_with_its_directory(self, tmp_path: Path) -> None:
+        program = (
+            "import os, signal, sys\n"
+            "from pathlib import Path\n"
+            "from clinker.engine.session.jvm import Jvm\n"
+            "from clinker.engine.session.settings import SessionSettings\n"
+            "jvm = Jvm(SessionSettings(local_dir=Path(sys.argv[1])))\n"
+            "print(jvm.process_id, flush=True)\n"
+            "os.kill(os.getpid(), signal.SIGKILL)\n"
+        )
+        command = [sys.executable, "-c", program, str(tmp_path)]
+        java = int(subprocess.run(command, stdout=subprocess.PIPE, text=True).stdout)
+        assert remove_abandoned(tmp_path) == 1
+        assert list(tmp_path.iterdir()) == []
+        for _ in range(100):
+            if not Path(f"/proc/{java}/exe").exists():
+                return
+            time.sleep(0.05)
+        raise AssertionError("Java is still there")
+
     def test_a_directory_that_never_got_its_lock(self, tmp_path: Path) -> None:
         killed, young = tmp_path / "clinker-run-killed", tmp_path / "clinker-run-young"
         for directory in (killed, young):

@@ -32,7 +32,7 @@ from clinker.engine.session.kernel import out_of_memory_kills
 from clinker.engine.session.memory import allocation_variables
 from clinker.engine.session.secrets import hide_secrets
 from clinker.engine.session.settings import SessionError, SessionSettings
-from clinker.engine.session.workspace import RunDirectory
+from clinker.engine.session.workspace import ARGUMENTS, RunDirectory
 
 PACKAGE_ROOT = Path(__file__).parents[3]
 _START_SECONDS = 120
@@ -83,7 +83,7 @@ class Jvm:
             class_path(spark / "jars", self.settings, os.environ),
             *main,
         ]
-        file = path / "arguments"
+        file = path / ARGUMENTS
         file.touch(mode=0o600)
         file.write_text(argument_file(arguments), encoding="utf-8")
         with self._log() as log:

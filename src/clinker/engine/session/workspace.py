@@ -10,6 +10,7 @@ from __future__ import annotations
 import fcntl
 import os
 import shutil
+import signal
 import stat
 import tempfile
 import time
@@ -21,6 +22,8 @@ from clinker.engine.session.settings import SessionError
 _PREFIX = "clinker-run-"
 _LOCK = "lock"
 SPILL = "spill"
+ARGUMENTS = "arguments"
+"""The file that Java is started with, by which the Java of a directory is known."""
 _SECONDS_TO_LOCK = 60
 """After so long a directory that has no lock will not get one any more."""
 
@@ -88,10 +91,23 @@ def _was_abandoned(directory: Path) -> bool:
     except OSError:  # its run is alive
         return False
     else:
+        _end_java(directory)
         _remove(directory)
         return True
     finally:
         os.close(lock)
+
+
+def _end_java(directory: Path) -> None:
+    """End the Java of a run that is gone. It ends by itself, but if it was just starting it would
+    miss the directory, and wait for ever."""
+    end = os.fsencode(f"/{directory.name}/{ARGUMENTS}")
+    for process in Path("/proc").glob("[0-9]*"):
+        # Processes come and go, and others' are not ours to look at.
+        with suppress(OSError):
+            words = (process / "cmdline").read_bytes().split(b"\0")
+            if any(word.startswith(b"@") and word.endswith(end) for word in words):
+                os.kill(int(process.name), signal.SIGKILL)
 
 
 def _is_forgotten(directory: Path) -> bool:
