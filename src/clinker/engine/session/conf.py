@@ -19,6 +19,8 @@ REQUIRED = {
 }
 """Without these a pipeline would give other results."""
 _MOST_PARTITIONS = 2000
+_LEAST_OF_EXECUTOR = 256
+"""MiB of heap without which executors of a cluster do not come up."""
 DAEMON = "clinker.engine.session.daemon"
 UNSUBSTITUTED = {"spark.sql.variable.substitute": "false"}
 """With it Spark would put environment variables, passwords included, in the place of names such as
@@ -82,7 +84,7 @@ def session_conf(settings: SessionSettings, directory: Path) -> dict[str, str]:
         }
     else:
         conf |= {
-            "spark.executor.memory": f"{memory.heap // 2**20}m",
+            "spark.executor.memory": f"{max(memory.heap // 2**20, _LEAST_OF_EXECUTOR)}m",
             "spark.executorEnv.PYTHONSAFEPATH": "1",
         }
     return conf | dict(settings.spark_conf) | REQUIRED | UNSUBSTITUTED
