@@ -263,8 +263,10 @@ class Runs:
     def spilling_killed(self, place: Path, random: Random) -> Verdict:
         """The command is killed while its Spark has something on the disk."""
         pipeline = PIPELINE.replace("path: out/0.csv", "path: out/0.csv, sort_order: [name]")
-        site = Site(place, *self._remote, records=rows(MANY_ROWS), pipeline=pipeline)
-        process = site.start("--memory-limit", "512M")
+        # A Spark of its own for the next run as well, which looks for what was spilled.
+        options = ("--memory-limit", "512M")
+        site = Site(place, *options, records=rows(MANY_ROWS), pipeline=pipeline)
+        process = site.start()
         while process.poll() is None and not site.spilled("spill/blockmgr-*/*/*"):
             time.sleep(0.02)
         _wait(process, random.uniform(0, 2))

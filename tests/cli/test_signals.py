@@ -187,6 +187,29 @@ sys.exit(main())
     assert (done.returncode, done.stderr) == (0, "")
 
 
+def test_a_signal_while_the_python_of_a_background_job_ends() -> None:
+    """Shells let it ignore Ctrl-C, and a run heeds it all the same."""
+    script = """\
+import os, signal, sys, types
+signal.signal(signal.SIGINT, signal.SIG_IGN)
+from clinker.cli.clinker import main
+from clinker.cli.signals import Interruption
+class Finalized:
+    def __del__(self, kill=os.kill, process=os.getpid(), number=signal.SIGINT):
+        kill(process, number)
+def run(args):
+    with Interruption() as interruption:
+        interruption.stands(2)
+    return 2
+sys.modules["clinker.cli.clinker_run"] = types.SimpleNamespace(run=run)
+sys.argv = ["clinker", "run", "pipeline.yaml"]
+sys.last = Finalized()
+sys.exit(main())
+"""
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True)
+    assert (done.returncode, done.stderr) == (2, "")
+
+
 def test_a_command_that_is_called_by_a_program_puts_handlers_back() -> None:
     script = """\
 import signal

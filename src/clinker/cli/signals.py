@@ -49,11 +49,13 @@ class Heeding:
     def end(self, *, with_process: bool) -> None:
         """Heed them no more; if the process ends as well, nobody will.
 
-        While it ends, Python would let them kill it, whatever the exit code was to be.
+        While it ends, Python would let them kill it, whatever the exit code was to be: those, too,
+        that were ignored before an `Interruption` heeded them.
         """
         self._is_over = True
-        for number, before in self._before.items():
-            signal.signal(number, signal.SIG_IGN if with_process else before)
+        after = dict.fromkeys(_ENDING, signal.SIG_IGN) if with_process else self._before
+        for number, handler in after.items():
+            signal.signal(number, handler)
 
 
 @contextmanager
