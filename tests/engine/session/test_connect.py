@@ -18,6 +18,8 @@ from faults.runs import can_mount, server, small_disk
 
 import clinker
 
+from .whole_java import has_whole_java
+
 SERVER = """
 import socket
 from clinker.engine.session import SessionError, SessionSettings, adopt, open_session
@@ -224,14 +226,6 @@ nodes:
   - { type: transform, name: t, input: s, config: { cxl: "emit next = id + 1" } }
   - { type: output, name: o, input: t, config: { type: csv, path: out.csv } }
 """
-
-
-def has_whole_java() -> bool:
-    java = shutil.which("java")
-    if java is None:
-        return False
-    listed = subprocess.run([java, "--list-modules"], capture_output=True, text=True)
-    return "jdk.incubator.vector" in listed.stdout
 
 
 @contextmanager

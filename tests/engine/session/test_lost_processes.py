@@ -12,6 +12,8 @@ import pytest
 
 from clinker.engine.session.jvm import spark_home
 
+from .whole_java import has_whole_java
+
 KILLING = """
 import logging, os, signal, sys, threading, time
 from pathlib import Path
@@ -84,12 +86,7 @@ def test_java(tmp_path: Path) -> None:
     assert said("java", tmp_path) == "4 [] Spark ended before the run did: SIGKILL killed Java\n"
 
 
-@pytest.mark.skipif(
-    not (java := shutil.which("java"))
-    or "jdk.incubator.vector"
-    not in subprocess.run([java, "--list-modules"], capture_output=True, text=True).stdout,
-    reason="executors need a whole JDK",
-)
+@pytest.mark.skipif(not has_whole_java(), reason="executors need a whole JDK")
 def test_an_executor(tmp_path: Path) -> None:
     home = tmp_path / "spark"  # where executors put their files
     home.mkdir()

@@ -77,6 +77,11 @@ def add_engine(command: argparse.ArgumentParser) -> None:
         help="a Spark Connect server, as sc://host:15002 (default: $CLINKER_REMOTE)",
     )
     engine.add_argument(
+        "--ship-env",
+        action="store_true",
+        help="send the packages that are installed here to the workers of --master",
+    )
+    engine.add_argument(
         "--spark-conf",
         metavar="KEY=VALUE",
         action="append",

@@ -28,6 +28,8 @@ _OUT_OF_MEMORY = re.compile(
 _WORKER_ENDED = "Python worker exited unexpectedly"
 _RESULT_LOST = "TaskResultLost"
 _EXECUTOR_LOST = re.compile(rf"(?:ExecutorLostFailure .*Reason: (.+)|{_RESULT_LOST})")
+_MISSING_MODULE = re.compile(r"^ModuleNotFoundError: No module named '([\w.]+)'", re.MULTILINE)
+_OTHER_PYTHON = re.compile(r"Python in worker has different version: ([\d.]+) than .*: ([\d.]+\d)")
 _OUT_OF_DISK = re.compile(r"No space left on device")
 _OURS = re.compile(r"^clinker\.[\w.]+Error: (.+)$", re.MULTILINE)
 """An error for the user that a task raised, in the stack trace that brings it here."""
@@ -100,6 +102,7 @@ def failure(
     is_gone = isinstance(problem, ConnectionError) or _GONE.search(text) is not None
     return (
         _memory_failure(text, is_gone, settings, jvm, at_work)
+        or _unfit_worker(text)
         or _lost_process(text, is_gone, jvm)
         or _other_failure(text, problem)
     )
@@ -144,6 +147,19 @@ def _memory_failure(
             "make memory free, or use less of it with --threads or --memory-limit",
         )
     return None
+
+
+def _unfit_worker(text: str) -> RunError | None:
+    """What is wrong with the Python of a cluster's workers."""
+    if missing := _MISSING_MODULE.search(text):
+        message = f"Spark's workers cannot import '{missing[1]}', which their Python lacks"
+        help = "install clinker-spark there as well, or send what is installed here with --ship-env"
+    elif other := _OTHER_PYTHON.search(text):
+        message = f"Spark's workers run Python {other[1]}, and this is {other[2]}"
+        help = "have PYSPARK_PYTHON name a Python of the same version on the cluster's machines"
+    else:
+        return None
+    return RunError(message, Exit.IO, help=help)
 
 
 def _lost_process(text: str, is_gone: bool, jvm: Jvm | None) -> RunError | None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Mapping
 from pathlib import Path
 
 from clinker.engine.session.batches import MAX_BYTES, MAX_RECORDS
@@ -21,6 +22,8 @@ REQUIRED = {
 _MOST_PARTITIONS = 2000
 _LEAST_OF_EXECUTOR = 256
 """MiB of heap without which executors of a cluster do not come up."""
+_FOLDER = "clinker-env"
+"""Where workers unpack the packages that are sent to them, below their working directory."""
 DAEMON = "clinker.engine.session.daemon"
 UNSUBSTITUTED = {"spark.sql.variable.substitute": "false"}
 """With it Spark would put environment variables, passwords included, in the place of names such as
@@ -49,8 +52,10 @@ def _is_runtime(name: str) -> bool:
     return name.startswith("spark.sql.")
 
 
-def session_conf(settings: SessionSettings, directory: Path) -> dict[str, str]:
-    """The settings a session of our own starts with."""
+def session_conf(
+    settings: SessionSettings, directory: Path, environment: Path | None = None
+) -> dict[str, str]:
+    """The settings a session of our own starts with; `environment` is for its workers."""
     if "," in str(directory):
         message = f"Spark takes the comma in '{directory.parent}' for the end of a directory's name"
         raise SessionError(f"{message}: set storage.spill.dir in clinker.toml to another one")
@@ -87,7 +92,20 @@ def session_conf(settings: SessionSettings, directory: Path) -> dict[str, str]:
             "spark.executor.memory": f"{max(memory.heap // 2**20, _LEAST_OF_EXECUTOR)}m",
             "spark.executorEnv.PYTHONSAFEPATH": "1",
         }
-    return conf | dict(settings.spark_conf) | REQUIRED | UNSUBSTITUTED
+    shipped = _shipped(environment, settings.spark_conf) if environment else {}
+    return conf | dict(settings.spark_conf) | shipped | REQUIRED | UNSUBSTITUTED
+
+
+def _shipped(environment: Path, chosen: Mapping[str, str]) -> dict[str, str]:
+    """Workers unpack the archive and import from there, besides what the user sends them."""
+    ours = {
+        "spark.archives": (f"{environment.as_uri()}#{_FOLDER}", ","),
+        "spark.executorEnv.PYTHONPATH": (_FOLDER, ":"),
+    }
+    return {
+        name: separator.join(filter(None, (value, chosen.get(name))))
+        for name, (value, separator) in ours.items()
+    }
 
 
 def master(settings: SessionSettings) -> str:

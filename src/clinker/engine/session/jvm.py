@@ -73,7 +73,8 @@ class Jvm:
         flags = fixed_flags(self.java)
         self.is_cold = aot.is_missing(self.java, flags, spark)
         cache = aot.training_flags(train) if train else aot.flags(self.java, flags, spark)
-        properties, main = program(self.settings, session_conf(self.settings, path))
+        conf = session_conf(self.settings, path, self._environment_to_ship())
+        properties, main = program(self.settings, conf)
         arguments = [
             *flags,
             *cache,
@@ -95,6 +96,13 @@ class Jvm:
                 env=self._environment(path, spark),
                 start_new_session=True,
             )
+
+    def _environment_to_ship(self) -> Path | None:
+        if not self.settings.ships_environment:
+            return None
+        from clinker.engine.session.environment import packed_environment
+
+        return packed_environment()
 
     def _log(self) -> IO[bytes]:
         if self.settings.debug:

@@ -45,6 +45,8 @@ class SessionSettings:
     """How many bytes are to be read, if that is known."""
     debug: bool = False
     """Whether Spark's log goes to standard error."""
+    ships_environment: bool = False
+    """Whether the workers of a cluster get the packages that are installed here."""
 
     @property
     def is_brief(self) -> bool:

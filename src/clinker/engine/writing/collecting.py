@@ -6,6 +6,7 @@ aside for the dead-letter file.
 
 from __future__ import annotations
 
+import uuid
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence, Set
 from itertools import pairwise
@@ -269,7 +270,7 @@ class _Task:
         }
 
     def _write_rejects(self) -> str:
-        path = self._directory / f"rejects-{self._partition:05}-{id(self):x}"
+        path = self._directory / f"rejects-{self._partition:05}-{uuid.uuid4().hex}"
         with (
             writing_to(path),
             path.open("xb") as file,
