@@ -28,12 +28,19 @@ _VARIABLES = {
     "--memory-limit": "CLINKER_MEMORY_LIMIT",
     "--metrics-spool-dir": "CLINKER_METRICS_SPOOL_DIR",
     "--openlineage": "CLINKER_OPENLINEAGE",
+    "--report": "CLINKER_REPORT",
     "--threads": "CLINKER_THREADS",
 }
 """By option, the variable of the environment that stands for it."""
+_NOTHING_TO_REPORT = (
+    "--report tells what a run has done, so it cannot go with --dry-run, -n or --explain; "
+    "--explain shows the plan"
+)
 
 
 def run(args: Namespace) -> int:
+    if args.report and (args.dry_run or args.dry_run_n or args.explain):
+        raise CommandError(_NOTHING_TO_REPORT, USAGE)
     args.parser.take_from_environment(args, _VARIABLES, os.environ)
     args.log_level = args.log_level or "info"
     if args.dry_run_output and not args.dry_run_n:
@@ -131,7 +138,8 @@ def _options(args: Namespace) -> Options:
         batch_id=getattr(args, "batch_id", None),
         preview=Preview(records, _path(args.dry_run_output)) if records else None,
         force=getattr(args, "force", False),
-        count_nodes=getattr(args, "count_nodes", False),
+        # A report shows what passed between any two nodes.
+        count_nodes=getattr(args, "count_nodes", False) or bool(getattr(args, "report", None)),
         wait=getattr(args, "wait", None),
         metrics_spool_dir=_path(spool),
         variables=dict(os.environ),

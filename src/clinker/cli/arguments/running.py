@@ -112,6 +112,12 @@ def _add_run_reporting(command: argparse.ArgumentParser) -> None:
         "(default: $CLINKER_OPENLINEAGE)",
     )
     reporting.add_argument(
+        "--report",
+        metavar="FILE",
+        help="leave a report of the run as a page to be read in a browser, or under the id of the "
+        "run in a directory (default: $CLINKER_REPORT)",
+    )
+    reporting.add_argument(
         "--count-nodes",
         action="store_true",
         help="count the records between nodes also where that takes another look at them",

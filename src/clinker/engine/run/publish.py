@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from datetime import UTC, datetime
 
+from clinker.engine.reading.inputs import SourceInput
 from clinker.engine.rejects.cursors import rollback_cursors
 from clinker.engine.rejects.file import log_unfiled, prepare_files
 from clinker.engine.report.facts import (
@@ -56,10 +58,8 @@ def publish(prepared: Prepared, session: Session, computed: Computed) -> RunRepo
         exit_code=exit_code,
         counts=_counts(prepared, computed),
         sources=tuple(
-            SourceReport(
-                name=source.name,
-                files=source.paths,
-                records=source.records,
+            replace(
+                source_report(source),
                 rejected=rejected.by_source.get(source.name, 0),
                 rollback_cursor=cursors.get(source.name),
             )
@@ -76,6 +76,18 @@ def publish(prepared: Prepared, session: Session, computed: Computed) -> RunRepo
         spilled=_spilled(plan, session),
         nodes=computed.nodes,
         rejected=rejected.told() if lists_rejected else None,
+        plan=plan,
+    )
+
+
+def source_report(source: SourceInput) -> SourceReport:
+    """What a source has read, before anything of it is rejected."""
+    return SourceReport(
+        name=source.name,
+        files=source.paths,
+        records=source.records,
+        rejected=0,
+        bytes=sum(file.size for file in source.files),
     )
 
 
