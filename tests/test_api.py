@@ -147,7 +147,7 @@ def test_errors_are_shown_with_their_place(pipeline: Path) -> None:
 def test_a_plan_is_explained(pipeline: Path) -> None:
     plan = clinker.compile(pipeline)
     assert "AS `double`" in plan.explain("sql")
-    with pytest.raises(ValueError, match="text, json, dot, sql, not as 'xml'"):
+    with pytest.raises(ValueError, match="text, json, dot, svg, sql, not as 'xml'"):
         plan.explain("xml")
 
 

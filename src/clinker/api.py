@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
     from clinker.engine.report.facts import RunReport
 
-_FORMS = ("text", "json", "dot", "sql")
+_FORMS = ("text", "json", "dot", "svg", "sql")
 
 
 class CompileError(Exception):

@@ -53,6 +53,8 @@ def run(args: Namespace) -> int:
         return _check(compiled, args, conf)
     if compiled.plan is None:
         _report(compiled.diagnostics, args)
+        if args.report and not args.dry_run_n:
+            _leave_report(compiled.diagnostics, args)
         return CONFIGURATION
     # Whoever only compiles should not wait for what a run needs.
     from clinker.cli.execution import Execution
@@ -105,6 +107,14 @@ def _report(
     return report(diagnostics, args.format, json_to)
 
 
+def _leave_report(diagnostics: Sequence[Diagnostic], args: Namespace) -> None:
+    from clinker.cli.report_page import leave_report_of_mistakes
+
+    name = Path(args.config).name
+    if problem := leave_report_of_mistakes(args.report, name, args.batch_id, diagnostics):
+        print(f"warning: {printable(problem)}", file=sys.stderr)
+
+
 def compile_file(args: Namespace) -> Compiled:
     """Compile the pipeline of a command line, with its options and its values of variables."""
     path, values = args.config, pairs("--var", args.var)
@@ -139,7 +149,8 @@ def _options(args: Namespace) -> Options:
         preview=Preview(records, _path(args.dry_run_output)) if records else None,
         force=getattr(args, "force", False),
         # A report shows what passed between any two nodes.
-        count_nodes=getattr(args, "count_nodes", False) or bool(getattr(args, "report", None)),
+        count_nodes=getattr(args, "count_nodes", False)
+        or bool(getattr(args, "report", None) and not records),
         wait=getattr(args, "wait", None),
         metrics_spool_dir=_path(spool),
         variables=dict(os.environ),

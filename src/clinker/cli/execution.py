@@ -18,9 +18,9 @@ from typing import TYPE_CHECKING
 from clinker.cli.command import DETAILED, IO, CommandError, internal_error, report_it
 from clinker.cli.log_lines import write_diagnostics, write_trace
 from clinker.cli.progress import Log, watching
+from clinker.cli.report_page import leave_report, report_file
 from clinker.cli.session_settings import session_settings
 from clinker.cli.signals import Interruption, broken_connections_told
-from clinker.cxl.failure import printable
 from clinker.cxl.syntax.ast import TraceLevel
 from clinker.diagnostics import Diagnostic, errors, in_reading_order
 from clinker.diagnostics.render import print_diagnostics
@@ -40,7 +40,6 @@ from clinker.plan.compile import Plan
 from clinker.plan.files.discovery import check_inputs, input_size
 
 if TYPE_CHECKING:
-    from clinker.engine.report.as_html.leaving import ReportFile
     from clinker.engine.report.openlineage import Telling
 
 _NO_WORKERS = 2 * 2**20
@@ -57,7 +56,7 @@ class Execution:
         args: Namespace,
         spark_conf: Mapping[str, str],
     ) -> None:
-        self._report_file = None if plan.options.preview else report_file(args.report, plan)
+        self._report_file = report_file(args.report, plan)
         problems = check_inputs(plan.graph, plan.options, datetime.now(UTC))
         self._plan = plan
         self._args = args
@@ -170,14 +169,8 @@ class Execution:
     def _leave_report(self, report: RunReport, error: RunError | None, log: Observer) -> None:
         if self._report_file is None:
             return
-        from clinker.engine.report.as_html import report_page
-        from clinker.engine.report.as_html.leaving import Unwritable
-
-        page = report_page(report, error, self._findings)
-        try:
-            self._report_file.leave(report.execution_id, page)
-        except Unwritable as problem:
-            log.warned(f"there is no report: {problem}")
+        if problem := leave_report(self._report_file, report, error, self._findings):
+            log.warned(problem)
 
     def _show(self, report: RunReport, error: RunError | None) -> None:
         """Tell what became of the run."""
@@ -238,20 +231,6 @@ def _telling(plan: Plan, target: str | None) -> Telling | None:
 
     namespace = os.environ.get("OPENLINEAGE_NAMESPACE") or "clinker"
     return Telling(Events(plan, namespace), receiver_of(target, os.environ))
-
-
-def report_file(target: str | None, plan: Plan | None) -> ReportFile | None:
-    """Where the report goes, if there is to be one and it can be written."""
-    if not target:
-        return None
-    from clinker.engine.report.as_html.leaving import ReportFile, Unwritable
-
-    found = ReportFile.of(target)
-    try:
-        found.check(plan)
-    except Unwritable as problem:
-        raise CommandError(f"--report: {printable(str(problem))}", IO) from problem
-    return found
 
 
 def _print_preview(report: RunReport) -> None:

@@ -15,7 +15,7 @@ from clinker.cli.arguments.values import FOREVER, at_least, wait_seconds
 from clinker.cli.command import add_format
 
 _LOG_FORMATS = ("text", "json")
-EXPLAIN_FORMATS = ("text", "json", "dot", "sql")
+EXPLAIN_FORMATS = ("text", "json", "dot", "svg", "sql")
 
 
 def add_run(commands: Commands) -> None:

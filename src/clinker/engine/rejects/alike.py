@@ -104,7 +104,7 @@ def _part(planned: Planned, entry: Entry) -> Location | None:
     match planned:
         case PlannedSource():
             columns = planned.node.config.schema_columns
-            return next((each.head for each in columns if each.name == entry.field), None)
+            return next((c.at("type") for c in columns if c.name == entry.field), None)
         case PlannedTransform():
             rules = planned.node.config.validations
             return next((r.at("assertion") for r in rules if r.rule == entry.trigger), None)

@@ -24,7 +24,7 @@ WIDEST_FLAT = 1080
 _WIDTH, _HEIGHT = 196, 64
 _MARGIN = 8
 _ARROW = 7
-_LONGEST_NAME, _LONGEST_LABEL = 23, 14
+_LONGEST_NAME, _LONGEST_LABEL = 20, 14
 _CORNER = 7
 
 Point = tuple[float, float]
@@ -32,16 +32,13 @@ Point = tuple[float, float]
 
 def as_svg(plan: Plan) -> str:
     """The picture of a plan as a file of its own."""
-    picture = _Picture.of(plan, ())
-    flat = picture.drawn("plan", is_upright=False)
-    return f"{flat.svg(with_style=True)}\n"
+    return f"{_fitting(_Picture.of(plan, ())).svg(with_style=True)}\n"
 
 
 def plan_html(plan: Plan) -> str:
     """The picture of a plan as a notebook shows it."""
-    return str(
-        element("div", stylesheet(PICTURE), _fitting(_Picture.of(plan, ())), class_="clinker")
-    )
+    picture = _fitting(_Picture.of(plan, ())).svg()
+    return str(element("div", stylesheet(PICTURE), picture, class_="clinker"))
 
 
 def plan_pictures(plan: Plan, passing: Sequence[NodePassing], anchor: str) -> Markup:
@@ -54,11 +51,10 @@ def plan_pictures(plan: Plan, passing: Sequence[NodePassing], anchor: str) -> Ma
     return together(upright.svg("picture for-narrow"), flat.svg("picture for-wide"))
 
 
-def _fitting(picture: _Picture) -> Markup:
+def _fitting(picture: _Picture) -> _Drawing:
+    """The drawing that can be read where there is room for one only."""
     flat = picture.drawn("plan", is_upright=False)
-    if flat.width <= WIDEST_FLAT:
-        return flat.svg()
-    return picture.drawn("plan", is_upright=True).svg()
+    return flat if flat.width <= WIDEST_FLAT else picture.drawn("plan", is_upright=True)
 
 
 @frozen(eq=False)

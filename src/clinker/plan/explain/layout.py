@@ -16,7 +16,8 @@ from typing import NamedTuple
 
 from clinker.frozen import frozen
 
-_ROUNDS = 12
+_ROUNDS = 13
+"""Of an odd number, the last leads downwards."""
 _LINE = 26.0
 """The room that a line takes in a layer that it passes."""
 _STRAIGHTNESS = 4.0
@@ -150,18 +151,24 @@ def _placed(
     across = [0.0] * graph.size
     for row in rows:
         _settle(row, [0.0] * len(row), [1.0] * len(row), widths, gap, across)
+    weights = [_STRAIGHTNESS if widths[v] == _LINE else 1.0 for v in range(graph.size)]
     for turn in range(_ROUNDS):
         downwards = turn % 2 == 0
         nearer, farther = (graph.above, graph.below) if downwards else (graph.below, graph.above)
         for row in rows if downwards else reversed(rows):
-            wanted, weights = [], []
-            for vertex in row:
-                own = nearer[vertex] or farther[vertex]
-                wanted.append(sum(across[n] for n in own) / len(own) if own else across[vertex])
-                weights.append(_STRAIGHTNESS if widths[vertex] == _LINE else 1.0)
-            _settle(row, wanted, weights, widths, gap, across)
+            wanted = [_middle(nearer[v] or farther[v], across, v) for v in row]
+            _settle(row, wanted, [weights[v] for v in row], widths, gap, across)
+    for row in reversed(rows):
+        wanted = [across[v] if graph.above[v] else _middle(graph.below[v], across, v) for v in row]
+        _settle(row, wanted, [weights[v] for v in row], widths, gap, across)
     first = min((across[v] - widths[v] / 2 for v in range(graph.size)), default=0.0)
     return [round(each - first, 1) for each in across]
+
+
+def _middle(neighbours: Sequence[int], across: Sequence[float], vertex: int) -> float:
+    """The middle of the neighbours of a vertex; without any, where it is."""
+    own = neighbours or [vertex]
+    return sum(across[each] for each in own) / len(own)
 
 
 def _settle(

@@ -7,7 +7,7 @@ PICTURE = """
   --paper: #ffffff; --sheet: #f6f7f9; --ink: #1b2230; --faint: #566072; --rule: #dfe3ea;
   --accent: #1f5fbf; --good: #1c6b3c; --careful: #8a4b00; --bad: #b3261e; --mark: #fdecc8;
   --source: #2f6fd0; --output: #2c8a55; --works: #7a8496; --gathers: #8a56c2; --parts: #c07a16;
-  color-scheme: light;
+  background: var(--paper); color-scheme: light;
 }
 @media screen and (prefers-color-scheme: dark) {
   .clinker {

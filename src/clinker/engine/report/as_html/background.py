@@ -72,7 +72,7 @@ def plan_text(plan: Plan) -> Iterator[Content]:
         element(
             "pre",
             text,
-            class_="plan",
+            class_="plan-text",
             role="region",
             aria_label="The plan as text",
             tabindex=0,

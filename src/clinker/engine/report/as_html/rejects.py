@@ -16,7 +16,9 @@ _OPEN = 3
 def rejects(report: RunReport) -> Iterator[Content]:
     counts = _categories(report)
     if not counts:
-        yield element("p", "No record was rejected.")
+        known = report.counts.dlq
+        text = f"{known:,} records were rejected." if known else "No record was rejected."
+        yield element("p", text)
         return
     rows = [(code(category), number(count)) for category, count in counts.items()]
     yield table("Dead letters by category", ("Category", Column("Entries", is_number=True)), rows)
@@ -52,7 +54,9 @@ def _title(alike: RejectedAlike) -> tuple[Content, ...]:
     what = f"rule '{alike.rule}'" if alike.rule else alike.category
     field = (", field ", code(alike.field)) if alike.field else ()
     return (
-        element("strong", number(alike.count), " of ", what),
+        element("strong", counted(alike.count, "entry", "entries")),
+        ": ",
+        what,
         " in ",
         code(alike.node),
         *field,
@@ -63,16 +67,14 @@ def _samples(alike: RejectedAlike) -> Markup:
     caption = f"{'The' if alike.count <= len(alike.samples) else 'The first'} records rejected"
     return table(
         f"{caption} in {alike.node}",
-        ("Record", "Value", "Why"),
+        ("Record", "Field", "Why"),
         [(sample.place, _value(sample), sample.detail) for sample in alike.samples],
     )
 
 
 def _value(sample: RejectedRecord) -> Content:
-    if not (sample.field or sample.value):
-        return ""
-    name = (code(sample.field), " = ") if sample.field else ()
-    return (
-        *name,
-        element("code", sample.value, class_="value") if sample.value else "null or empty",
-    )
+    """The field to blame, and what was in it where that is known."""
+    name = code(sample.field) if sample.field else None
+    if not sample.value:
+        return name
+    return name, " = " if name else None, element("code", sample.value, class_="value")

@@ -88,7 +88,9 @@ _PAGE = """
 .page thead th { color: var(--faint); font-size: 0.8125rem; font-weight: 600; white-space: nowrap; }
 .page tbody th { font-weight: 600; }
 .page .number { text-align: right; font-variant-numeric: tabular-nums; white-space: nowrap; }
-.page .path { display: inline-block; min-width: 12em; }
+.page td code, .page th code { overflow-wrap: break-word; }
+.page .path { display: inline-block; min-width: 14em; }
+.page td.why { min-width: 12em; }
 
 .page details { margin-bottom: 12px; border: 1px solid var(--rule); border-radius: 10px; }
 .page summary { padding: 11px 16px; cursor: pointer; }
@@ -115,7 +117,9 @@ _PAGE = """
 .finding p { margin: 0; }
 .finding .help { margin-top: 8px; }
 .notes { padding-left: 22px; }
-.plan { margin: 0; padding: 14px 16px; max-height: 70vh; overflow: auto; font-size: 0.8125rem; }
+.page .plan-text {
+  margin: 0; padding: 14px 16px; max-height: 70vh; overflow: auto; font-size: 0.8125rem;
+}
 
 .facts {
   display: grid; grid-template-columns: repeat(auto-fill, minmax(280px, 1fr)); gap: 12px 28px;
@@ -140,7 +144,7 @@ _PAGE = """
 @media print {
   .page { font-size: 10.5pt; }
   .page > * { max-width: none; padding-inline: 0; }
-  .page nav, .page .skip, .section.plan { display: none; }
+  .page nav, .page .skip, .page .plan { display: none; }
   .canvas .for-wide { display: none; }
   .canvas .for-narrow { display: block; }
   .scrolling { overflow: visible; }
