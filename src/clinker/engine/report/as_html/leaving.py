@@ -10,7 +10,7 @@ from clinker.engine.report.as_html.page import GENERATOR
 from clinker.engine.report.leaving import leave, try_to_leave
 from clinker.frozen import frozen
 from clinker.plan.compile import Plan
-from clinker.plan.files.paths import list_destinations
+from clinker.plan.files.paths import is_directory, list_destinations
 
 _HEAD = 1000
 """So far from the beginning of a page it says that it is one of ours."""
@@ -30,18 +30,17 @@ class ReportFile:
     @staticmethod
     def of(text: str) -> ReportFile:
         target = Path(text)
-        return ReportFile(target, text.endswith(("/", os.sep)) or target.is_dir())
+        return ReportFile(target, text.endswith(("/", os.sep)) or is_directory(target))
 
-    def check(self, plan: Plan | None) -> None:
+    def check(self, plan: Plan) -> None:
         """`Unwritable` if it is clear before the run that there can be no report."""
         file = self._file("report")
-        if plan and not self.is_directory:
+        written = list_destinations(plan.pipeline, plan.graph, plan.options, plan.channel)
+        try:
             identity = os.path.realpath(file)
-            written = list_destinations(plan.pipeline, plan.graph, plan.options, plan.channel)
             for each in written:
                 if each.identity == identity:
                     raise Unwritable(f"'{file}' is the file of {each.what}")
-        try:
             self._check_replaced(file)
             try_to_leave(file)
         except (OSError, ValueError) as problem:
