@@ -13,6 +13,7 @@ from typing import TextIO
 
 from clinker.cli.command import CONFIGURATION, IO, OK, USAGE, CommandError, report
 from clinker.cxl.failure import printable
+from clinker.cxl.syntax.ast import TraceLevel
 from clinker.diagnostics import Diagnostic, in_reading_order
 from clinker.plan.compile import Compiled, Plan, compile_pipeline
 from clinker.plan.files.discovery import check_inputs
@@ -111,8 +112,13 @@ def _leave_report(diagnostics: Sequence[Diagnostic], args: Namespace) -> None:
     from clinker.cli.report_page import leave_report_of_mistakes
 
     name = Path(args.config).name
-    if problem := leave_report_of_mistakes(args.report, name, args.batch_id, diagnostics):
-        print(f"warning: {printable(problem)}", file=sys.stderr)
+    level, text = leave_report_of_mistakes(args.report, name, args.batch_id, diagnostics)
+    if args.log_format == "json":
+        from clinker.cli.log_lines import log_line
+
+        sys.stderr.write(log_line(level, text))
+    elif level is TraceLevel.WARN or not args.quiet:
+        print(f"{level}: {printable(text)}", file=sys.stderr)
 
 
 def compile_file(args: Namespace) -> Compiled:

@@ -167,10 +167,8 @@ class Execution:
             log.warned(f"the metrics cannot be written to '{spool}': {problem.strerror}")
 
     def _leave_report(self, report: RunReport, error: RunError | None, log: Observer) -> None:
-        if self._report_file is None:
-            return
-        if problem := leave_report(self._report_file, report, error, self._findings):
-            log.warned(problem)
+        if self._report_file:
+            log.logged(*leave_report(self._report_file, report, error, self._findings))
 
     def _show(self, report: RunReport, error: RunError | None) -> None:
         """Tell what became of the run."""

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from clinker.cli.command import IO, CommandError
 from clinker.cxl.failure import printable
+from clinker.cxl.syntax.ast import TraceLevel
 from clinker.diagnostics import Diagnostic, errors
 from clinker.engine.report.facts import Exit, RunError, RunReport, failed_report, identify
 from clinker.plan.compile import Plan
@@ -31,21 +32,21 @@ def report_file(target: str | None, plan: Plan) -> ReportFile | None:
 
 def leave_report(
     file: ReportFile, report: RunReport, error: RunError | None, findings: Sequence[Diagnostic]
-) -> str | None:
-    """Put the report into its file; what is wrong if that is impossible."""
+) -> tuple[TraceLevel, str]:
+    """Put the report into its file; what there is to say of that, and how much it matters."""
     from clinker.engine.report.as_html import report_page
     from clinker.engine.report.as_html.leaving import Unwritable
 
     try:
-        file.leave(report.execution_id, report_page(report, error, findings))
+        left = file.leave(report.execution_id, report_page(report, error, findings))
     except Unwritable as problem:
-        return f"there is no report: {problem}"
-    return None
+        return TraceLevel.WARN, f"there is no report: {problem}"
+    return TraceLevel.INFO, f"the report is in '{left}'"
 
 
 def leave_report_of_mistakes(
     target: str, name: str, batch_id: str | None, findings: Sequence[Diagnostic]
-) -> str | None:
+) -> tuple[TraceLevel, str]:
     """The same for a pipeline that does not compile, so that it has not been run."""
     from clinker.engine.report.as_html.leaving import ReportFile
 

@@ -46,8 +46,8 @@ class ReportFile:
         except (OSError, ValueError) as problem:
             raise _unwritable(file, problem) from problem
 
-    def leave(self, execution_id: str, page: str) -> None:
-        """Put a report into its file; `Unwritable` if that is impossible."""
+    def leave(self, execution_id: str, page: str) -> Path:
+        """Put a report into its file, and tell which; `Unwritable` if that is impossible."""
         file = self._file(execution_id)
         try:
             self._check_replaced(file)
@@ -55,6 +55,7 @@ class ReportFile:
             leave(file, page)
         except (OSError, ValueError) as problem:
             raise _unwritable(file, problem) from problem
+        return file
 
     def _file(self, name: str) -> Path:
         return self.target / f"{name}.html" if self.is_directory else self.target

@@ -61,7 +61,7 @@ def tiles(report: RunReport) -> Markup:
     counts = report.counts
     shown: list[tuple[str, int | None, str | None]] = [
         ("read", counts.total, None),
-        ("reached an output", counts.ok, None),
+        ("ok", counts.ok, None),
         ("written", counts.written, None),
         ("dead letters", counts.dlq, "careful" if counts.dlq else None),
         ("filtered", counts.filtered, None),
