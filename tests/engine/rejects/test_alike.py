@@ -119,6 +119,7 @@ def test_a_run_that_ends_for_its_rejects_tells_them(workplace: Workplace) -> Non
     told = journal.completed(failed)
     assert [each.count for each in told.rejected_alike] == [10, 2, 1, 1, 1]
     [source] = told.sources
-    assert (source.name, source.records, source.bytes) == ("orders", 21, len(orders()))
+    assert (source.name, source.records, source.rejected) == ("orders", 21, 15)
+    assert source.bytes == len(orders())
     assert told.engine["engine"].startswith("spark")
     assert [step.name for step in told.steps] == ["starting", "out"]

@@ -77,7 +77,8 @@ class SourceReport:
     name: str
     files: tuple[Path, ...]
     records: int
-    rejected: int
+    rejected: int | None
+    """None if the run ended before that was known."""
     rollback_cursor: int | None = None
     """The last record that was not rejected, counted over all its files; None if there is none."""
     bytes: int = 0

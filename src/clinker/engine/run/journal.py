@@ -58,9 +58,12 @@ class Journal:
         self._engine, self._partitions = facts, partitions
         self._reader.engine_started(facts, partitions)
 
-    def rejected(self, alike: Sequence[RejectedAlike]) -> None:
+    def rejected(self, alike: Sequence[RejectedAlike], by_source: Mapping[str, int]) -> None:
         self._rejected = tuple(alike)
-        self._reader.rejected(alike)
+        self._sources = tuple(
+            replace(source, rejected=by_source.get(source.name, 0)) for source in self._sources
+        )
+        self._reader.rejected(alike, by_source)
 
     def step_started(self, name: str, total: int | None = None, unit: Unit = "records") -> None:
         self._begin(name)

@@ -20,12 +20,12 @@ class Observer(Protocol):
         """The run has a name now; it is the first thing to be told."""
 
     def opened(self, sources: Sequence[SourceReport]) -> None:
-        """What the sources are going to read is known; nothing has been rejected so far."""
+        """What the sources are going to read is known, and nothing else."""
 
     def engine_started(self, facts: Mapping[str, str], partitions: int | None) -> None:
         """What is going to compute: the facts of an engine, and its parts of what is shuffled."""
 
-    def rejected(self, alike: Sequence[RejectedAlike]) -> None:
+    def rejected(self, alike: Sequence[RejectedAlike], by_source: Mapping[str, int]) -> None:
         """What was rejected is known; it may be more than the run may go on with."""
 
     def step_started(self, name: str, total: int | None = None, unit: Unit = "records") -> None:
@@ -68,7 +68,7 @@ class Quiet:
     def engine_started(self, facts: Mapping[str, str], partitions: int | None) -> None:
         pass
 
-    def rejected(self, alike: Sequence[RejectedAlike]) -> None:
+    def rejected(self, alike: Sequence[RejectedAlike], by_source: Mapping[str, int]) -> None:
         pass
 
     def step_started(self, name: str, total: int | None = None, unit: Unit = "records") -> None:

@@ -81,12 +81,12 @@ def publish(prepared: Prepared, session: Session, computed: Computed) -> RunRepo
 
 
 def source_report(source: SourceInput) -> SourceReport:
-    """What a source has read, before anything of it is rejected."""
+    """What a source has read; how much of it is rejected is not known so far."""
     return SourceReport(
         name=source.name,
         files=source.paths,
         records=source.records,
-        rejected=0,
+        rejected=None,
         bytes=sum(file.size for file in source.files),
     )
 

@@ -78,6 +78,6 @@ def explain_rejects(
 
 def check_rejects(prepared: Prepared, rejected: Rejected, written: int) -> None:
     """`RunError` if too many records were rejected, or records are missing."""
-    prepared.observer.rejected(rejected_alike(prepared.plan, rejected))
+    prepared.observer.rejected(rejected_alike(prepared.plan, rejected), rejected.by_source)
     check_limits(prepared.plan, rejected, {s.name: s.records for s in prepared.inputs})
     check_counts(prepared.plan, rejected.records, written, prepared.total)
