@@ -49,7 +49,7 @@ LONG = "9" * 1000 + "x"
 def orders() -> str:
     rows = ["id,amount,parts", *(f"{n},10,2" for n in range(1, 7)), "7,1,1"]
     rows += [f"{n},{LONG},1" for n in range(8, 18)]
-    rows += ["18,1,0", "19,1,0", "20,5000,1", "x,1,1"]
+    rows += ["18,1,0", "19,1,0", "20,5000,1", "x,1,1", "21,1,1"]
     return "\n".join(rows) + "\n"
 
 
@@ -119,7 +119,16 @@ def test_a_run_that_ends_for_its_rejects_tells_them(workplace: Workplace) -> Non
     told = journal.completed(failed)
     assert [each.count for each in told.rejected_alike] == [10, 2, 1, 1, 1]
     [source] = told.sources
-    assert (source.name, source.records, source.rejected) == ("orders", 21, 15)
+    assert (source.name, source.records, source.rejected) == ("orders", 22, 15)
     assert source.bytes == len(orders())
     assert told.engine["engine"].startswith("spark")
     assert [step.name for step in told.steps] == ["starting", "out"]
+
+
+def test_what_fell_with_others_comes_last_and_points_at_the_key(workplace: Workplace) -> None:
+    keyed = PIPELINE.replace("path: orders.csv", "path: orders.csv\n      correlation_key: amount")
+    found = alike(workplace, keyed)
+    last = found[-1]
+    assert (last.category, last.node) == ("correlated", "out")
+    assert pointed_at(last) == (9, "amount")
+    assert all(each.category != "correlated" for each in found[:-1])

@@ -28,20 +28,21 @@ from clinker.plan.nodes import (
 
 MOST_KINDS, MOST_SAMPLES = 30, 4
 _LONGEST_VALUE, _LONGEST_DETAIL = 100, 240
+_CORRELATED = Category.CORRELATED.value
 _KEY = ("node", "category", "trigger", "field")
 
 _Codes = npt.NDArray[np.int64]
 
 
 def rejected_alike(plan: Plan, rejected: Rejected) -> tuple[RejectedAlike, ...]:
-    """What was rejected for which reason, the most frequent reasons first."""
+    """What was rejected for which reason: the most frequent first, what fell with others last."""
     if not rejected.entries:
         return ()
     codes = _codes(rejected)
     _, first, counts = np.unique(codes, return_index=True, return_counts=True)
-    ranked = np.lexsort((first, -counts))[:MOST_KINDS]
-    dlq = plan.pipeline.error_handling.dlq
-    most = MOST_SAMPLES if dlq.include_reason else 0
+    is_collateral = np.asarray(rejected.entries.columns["category"].take(first)) == _CORRELATED
+    ranked = np.lexsort((first, -counts, is_collateral))[:MOST_KINDS]
+    most = MOST_SAMPLES if plan.pipeline.error_handling.dlq.include_reason else 0
     return tuple(
         _alike(plan, rejected, np.flatnonzero(codes == code), most) for code in ranked.tolist()
     )
@@ -93,6 +94,9 @@ def _cut(text: str, longest: int) -> str:
 
 def _place(plan: Plan, entry: Entry) -> Location | None:
     """What of the pipeline rejects records like this, where it is no expression."""
+    if entry.category in (Category.CORRELATED, Category.GROUP_SIZE):
+        source = plan.nodes.get(entry.source_name)
+        return source.node.config.at("correlation_key") if source else None
     planned = plan.nodes.get(entry.node.removeprefix(TIME_WINDOW))
     if planned is None:
         return None

@@ -104,6 +104,7 @@ class OutputReport:
 class DeadLetterFile:
     path: Path
     entries: int
+    bytes: int = 0
 
 
 @frozen(kw_only=True)

@@ -67,7 +67,8 @@ def publish(prepared: Prepared, session: Session, computed: Computed) -> RunRepo
         ),
         outputs=tuple(_output_report(output, published) for output in computed.outputs),
         dead_letter_files=tuple(
-            DeadLetterFile(path=file.path, entries=file.records) for file in published[outputs_end:]
+            DeadLetterFile(path=file.path, entries=file.records, bytes=file.size)
+            for file in published[outputs_end:]
         ),
         rejections=rejected.categories,
         peak_rss_bytes=prepared.watch.peak.resident,

@@ -46,7 +46,7 @@ def outputs(report: RunReport) -> Iterator[Content]:
         for output in report.outputs
     ]
     for file in report.dead_letter_files:
-        rows.append(("dead letters", number(file.entries), "", path(file.path)))
+        rows.append(("dead letters", number(file.entries), byte_size(file.bytes), path(file.path)))
     yield table("What was written", ("Output", _RECORDS, _SIZE, "Files"), rows)
 
 
