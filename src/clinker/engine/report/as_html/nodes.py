@@ -32,7 +32,7 @@ def flow(report: RunReport, plan: Plan) -> Iterator[Content]:
         aria_label="The steps of the pipeline, drawn",
         tabindex=0,
     )
-    yield element("p", _legend(report), class_="hint")
+    yield element("p", _legend(report, plan), class_="hint")
     if report.nodes:
         yield table("Records by node", _COLUMNS, [_row(node) for node in report.nodes])
         if branches := [*_branches(report)]:
@@ -40,13 +40,20 @@ def flow(report: RunReport, plan: Plan) -> Iterator[Content]:
             yield table("Records by branch", columns, branches)
 
 
-def _legend(report: RunReport) -> str:
+def _legend(report: RunReport, plan: Plan) -> str:
     said = "Dashed lines cross a shuffle, a broadcast or a cache"
     if not report.nodes:
         return f"{said}. Records are counted when a run comes to its end."
-    if any(each.records_in is None or each.records_out is None for each in report.nodes):
-        said += "; ? is a number that nobody can tell, since records were taken back"
-    return f"Numbers beside lines are records. {said}."
+    return f"Numbers beside lines are records. {said}.{_unknown(report, plan)}"
+
+
+def _unknown(report: RunReport, plan: Plan) -> str:
+    """Why some numbers are missing, if they are."""
+    if all(None not in (each.records_in, each.records_out) for each in report.nodes):
+        return ""
+    if plan.options.count_nodes:
+        return " ? is a number that nobody can tell, since records were taken back."
+    return " ? is a number that does not follow from others, and this run did not count it."
 
 
 def _row(node: NodePassing) -> tuple[Content, ...]:

@@ -67,8 +67,7 @@ def report_fragment(report: RunReport) -> str:
             "div",
             stylesheet(STYLE),
             masthead(report),
-            tiles(report),
-            (_shown(report, each) for each in briefly),
+            element("div", tiles(report), (_shown(report, each) for each in briefly)),
             class_="clinker page",
         )
     )

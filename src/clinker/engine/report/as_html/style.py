@@ -13,6 +13,7 @@ _PAGE = """
 .page > * { box-sizing: border-box; max-width: 1160px; margin-inline: auto; padding-inline: 20px; }
 .page code, .page pre {
   font-family: ui-monospace, SFMono-Regular, Menlo, Consolas, monospace; font-size: 0.875em;
+  color: inherit; background: none;
 }
 .page code { overflow-wrap: anywhere; }
 .page a { color: var(--accent); }
@@ -52,13 +53,13 @@ _PAGE = """
   display: flex; flex-direction: column-reverse; padding: 12px 16px; background: var(--sheet);
   border-radius: 10px;
 }
-.tiles dt { color: var(--faint); font-size: 0.875rem; }
-.tiles dd {
+.page .tiles dt { color: var(--faint); font-size: 0.875rem; }
+.page .tiles dd {
   margin: 0; font-size: 1.5rem; font-weight: 600; line-height: 1.3;
   font-variant-numeric: tabular-nums;
 }
-.tiles .careful dd { color: var(--careful); }
-.tiles .unknown { font-size: 1rem; }
+.page .tiles .careful dd { color: var(--careful); }
+.page .tiles .unknown { font-size: 1rem; }
 
 .page section { margin-top: 44px; }
 .page h2 { margin: 0 0 14px; font-size: 1.3125rem; line-height: 1.3; }
@@ -79,6 +80,7 @@ _PAGE = """
 }
 
 .page table { width: 100%; border-collapse: collapse; font-size: 0.9375rem; }
+.page.page table tbody tr:nth-child(n) { background: none; } /* notebooks stripe them */
 .page caption { padding: 0 0 6px; color: var(--faint); font-size: 0.875rem; text-align: left; }
 .page th, .page td {
   padding: 7px 14px 7px 0; border-bottom: 1px solid var(--rule); text-align: left;
@@ -125,8 +127,8 @@ _PAGE = """
   display: grid; grid-template-columns: repeat(auto-fill, minmax(280px, 1fr)); gap: 12px 28px;
   margin: 0;
 }
-.facts dt { color: var(--faint); font-size: 0.8125rem; }
-.facts dd { margin: 0; }
+.page .facts dt { color: var(--faint); font-size: 0.8125rem; }
+.page .facts dd { margin: 0; }
 .share { display: flex; gap: 10px; align-items: center; min-width: 110px; }
 .bar { flex: 1; height: 8px; max-width: 420px; background: var(--sheet); border-radius: 4px; }
 .bar span { display: block; height: 100%; background: var(--accent); border-radius: 4px; }
