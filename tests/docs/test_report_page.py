@@ -56,6 +56,10 @@ def browser(place: Path) -> Any:
         yield opened
 
 
+def test_the_run_prints_what_the_page_shows(place: Path) -> None:
+    assert "exit code 2: all outputs are in place" in (place / "run.html").read_text()
+
+
 NUMBERS = """
 (() => {
   const value = cell => cell.querySelector("data") ? +cell.querySelector("data").value : null;

@@ -50,6 +50,7 @@ def passing() -> list[NodePassing]:
         node("split", "route", 1230, 1230, ports={"few": 1000, "many": None}),
         node("sums", "aggregate", 1000, 1),
         node("sum", "output", 1, 1),
+        node(HOSTILE, "output", 0, 0),
     ]
 
 
@@ -149,3 +150,11 @@ def test_everything_can_be_told_from_its_background(is_dark: bool) -> None:
     assert _contrast(colours["ink"], colours["mark"]) >= 4.5
     for line in ("source", "output", "works", "gathers", "parts"):
         assert _contrast(colours[line], colours["paper"]) >= 3, line
+
+
+def test_lines_to_what_was_not_computed_have_no_numbers() -> None:
+    some = [each for each in passing() if each.name != HOSTILE]
+    shown = str(plan_pictures(plan(), some, "x"))
+    svg = re.findall("<svg.*?</svg>", shown, re.DOTALL)[0]
+    assert texts(svg, "records") == ["1,230", "1,000", "1"]
+    assert "<title>split (many) to &lt;script" in svg

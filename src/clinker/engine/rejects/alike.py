@@ -50,12 +50,12 @@ def rejected_alike(plan: Plan, rejected: Rejected) -> tuple[RejectedAlike, ...]:
 
 def _codes(rejected: Rejected) -> _Codes:
     """Numbers for entries, the same for those that are alike, from 0 on without gaps."""
-    columns = [rejected.entries.columns[name].cast(pa.string()) for name in _KEY]
     places: dict[int, int] = {}
     at = [places.setdefault(id(location), len(places)) for location in rejected.locations]
     codes: _Codes = np.asarray(at, np.int64)
-    for column in columns:
-        own = np.asarray(column.combine_chunks().dictionary_encode().indices)
+    for name in _KEY:
+        texts = rejected.entries.columns[name].cast(pa.string()).combine_chunks()
+        own = np.asarray(texts.dictionary_encode().indices)
         _, codes = np.unique(codes * (int(own.max()) + 1) + own, return_inverse=True)
     return codes
 

@@ -17,6 +17,7 @@ from clinker.plan.explain.handoffs import Crossing, HandOff, hand_offs
 from clinker.plan.explain.layout import Layout, Place, lay_out
 from clinker.plan.explain.operators import operator
 from clinker.plan.explain.style import PICTURE
+from clinker.plan.files.paths import pipeline_hash
 
 WIDEST_FLAT = 1080
 """A picture that flows to the right may be so wide; wider ones are better read downwards."""
@@ -32,13 +33,12 @@ Point = tuple[float, float]
 
 def as_svg(plan: Plan) -> str:
     """The picture of a plan as a file of its own."""
-    return f"{_fitting(_Picture.of(plan, ())).svg(with_style=True)}\n"
+    return f"{_fitting(plan).svg(with_style=True)}\n"
 
 
 def plan_html(plan: Plan) -> str:
     """The picture of a plan as a notebook shows it."""
-    picture = _fitting(_Picture.of(plan, ())).svg()
-    return str(element("div", stylesheet(PICTURE), picture, class_="clinker"))
+    return str(element("div", stylesheet(PICTURE), _fitting(plan).svg(), class_="clinker"))
 
 
 def plan_pictures(plan: Plan, passing: Sequence[NodePassing], anchor: str) -> Markup:
@@ -51,10 +51,12 @@ def plan_pictures(plan: Plan, passing: Sequence[NodePassing], anchor: str) -> Ma
     return together(upright.svg("picture for-narrow"), flat.svg("picture for-wide"))
 
 
-def _fitting(picture: _Picture) -> _Drawing:
+def _fitting(plan: Plan) -> _Drawing:
     """The drawing that can be read where there is room for one only."""
-    flat = picture.drawn("plan", is_upright=False)
-    return flat if flat.width <= WIDEST_FLAT else picture.drawn("plan", is_upright=True)
+    picture = _Picture.of(plan, ())
+    anchor = f"plan-{pipeline_hash(plan.text)[:8]}"
+    flat = picture.drawn(anchor, is_upright=False)
+    return flat if flat.width <= WIDEST_FLAT else picture.drawn(anchor, is_upright=True)
 
 
 @frozen(eq=False)
@@ -91,17 +93,16 @@ class _Picture:
 
     def link_text(self, link: HandOff) -> str:
         way = f"{link.producer}{f' ({link.port})' if link.port else ''} to {link.consumer}"
-        if not self.passing:
-            return way
         records = self.records(link)
-        return f"{way}: {'unknown' if records is None else f'{records:,}'} records"
+        return f"{way}: {records.replace('?', 'unknown')} records" if records else way
 
-    def records(self, link: HandOff) -> int | None:
-        """How many went this way."""
+    def records(self, link: HandOff) -> str | None:
+        """How many went this way; None if the run had no use for them, or there was none."""
         passed = self.passing.get(link.producer)
-        if passed is None:
+        if passed is None or link.consumer not in self.passing:
             return None
-        return passed.ports[link.port] if link.port else passed.records_out
+        records = passed.ports[link.port] if link.port else passed.records_out
+        return "?" if records is None else f"{records:,}"
 
 
 @frozen(eq=False)
@@ -244,9 +245,8 @@ class _Drawing:
             middle, height = (x + to_x) / 2, (y + to_y) / 2
             name = "window" if link.is_lookup else link.port or link.qualifier
             lines = [("way", _cut(name, _LONGEST_LABEL))] if name else []
-            if self.picture.passing:
-                records = self.picture.records(link)
-                lines.append(("records", "?" if records is None else f"{records:,}"))
+            if records := self.picture.records(link):
+                lines.append(("records", records))
             for place, (class_, text) in enumerate(lines):
                 base = height + 4 + (place - (len(lines) - 1) / 2) * 14
                 yield element("text", text, x=middle, y=base, class_=class_)

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 
 from clinker.diagnostics import Diagnostic, errors
 from clinker.engine.report.as_html.values import (
     code,
-    counted,
     duration,
     moment,
     number,
@@ -111,11 +110,3 @@ def finding(diagnostic: Diagnostic) -> Markup:
 
 def _help(text: str) -> Markup:
     return element("p", element("strong", "Help:"), " ", text, class_="help")
-
-
-def sum_up(report: RunReport, findings: Sequence[Diagnostic]) -> Markup | None:
-    """What of the warnings there are, for those who do not look further."""
-    warnings = len(findings) + len(report.warnings)
-    if not warnings:
-        return None
-    return element("p", counted(warnings, "warning"), class_="hint")

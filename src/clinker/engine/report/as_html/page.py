@@ -34,7 +34,7 @@ def report_page(
     report: RunReport, error: RunError | None = None, findings: Sequence[Diagnostic] = ()
 ) -> str:
     """The report as a document; `findings` are those about the pipeline itself."""
-    sections = list(_sections(report, error, findings))
+    sections = [*_sections(report, error, findings), *_appendix(report)]
     main = anchor(report, "main")
     return str(
         document(
@@ -60,20 +60,17 @@ def report_page(
 
 
 def report_fragment(report: RunReport) -> str:
-    """The report as a part of another page."""
-    briefly = [each for each in _sections(report, None, ()) if each.name not in _AT_LENGTH]
+    """The report as a part of another page, without what is long."""
+    sections = _sections(report, None, ())
     return str(
         element(
             "div",
             stylesheet(STYLE),
             masthead(report),
-            element("div", tiles(report), (_shown(report, each) for each in briefly)),
+            element("div", tiles(report), (_shown(report, each) for each in sections)),
             class_="clinker page",
         )
     )
-
-
-_AT_LENGTH = ("plan", "environment", "warnings")
 
 
 def _head(report: RunReport) -> Iterator[Markup]:
@@ -97,6 +94,9 @@ def _sections(
     yield _Section("files", "Files", (*sources(report), *outputs(report)))
     yield _Section("time", "Time", (*times(report),))
     yield _Section("warnings", "Warnings", (*warnings(report, findings),))
+
+
+def _appendix(report: RunReport) -> Iterator[_Section]:
     if report.plan:
         yield _Section("plan", "Plan", (*plan_text(report.plan),))
     yield _Section("environment", "Environment", (*environment(report),))
