@@ -13,8 +13,7 @@ def leave(file: Path, content: str) -> None:
     """
     aside = _aside(file)
     try:
-        descriptor = os.open(aside, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
-        with os.fdopen(descriptor, "w", encoding="utf-8") as stream:
+        with os.fdopen(_create(aside), "w", encoding="utf-8") as stream:
             stream.write(content)
         aside.replace(file)
     except OSError:
@@ -26,9 +25,15 @@ def try_to_leave(file: Path) -> None:
     """Make the directory of a file; `OSError` if the file could not be put there."""
     file.parent.mkdir(parents=True, exist_ok=True)
     aside = _aside(file)
-    os.close(os.open(aside, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600))
+    os.close(_create(aside))
     aside.unlink()
 
 
 def _aside(file: Path) -> Path:
     return file.with_name(f".{file.name}.{os.getpid()}.tmp")
+
+
+def _create(file: Path) -> int:
+    """A file that was not there before, so that nobody else has put a link in its place."""
+    file.unlink(missing_ok=True)
+    return os.open(file, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
