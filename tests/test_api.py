@@ -46,6 +46,14 @@ def test_a_plan_runs_in_the_users_session(pipeline: Path, session: Session) -> N
     assert session.spark.range(1).count() == 1  # it is still open
 
 
+def test_notebooks_show_plans_and_reports(pipeline: Path, session: Session) -> None:
+    plan = clinker.compile(pipeline)
+    assert "<title>orders to big</title>" in plan._repr_html_()
+    shown = plan.run(session.spark)._repr_html_()
+    assert "Finished with rejected records" in shown
+    assert "pipeline.yaml:11" in shown  # which rejects an amount that is no number
+
+
 def test_variables_are_replaced(pipeline: Path, session: Session) -> None:
     clinker.compile(pipeline, vars={"least": 7}).run(session.spark)
     assert (pipeline.parent / "out.csv").read_text() == "id,amount,double\n7,4,8\n"
@@ -147,7 +155,7 @@ def test_errors_are_shown_with_their_place(pipeline: Path) -> None:
 def test_a_plan_is_explained(pipeline: Path) -> None:
     plan = clinker.compile(pipeline)
     assert "AS `double`" in plan.explain("sql")
-    with pytest.raises(ValueError, match="text, json, dot, sql, not as 'xml'"):
+    with pytest.raises(ValueError, match="text, json, dot, svg, sql, not as 'xml'"):
         plan.explain("xml")
 
 

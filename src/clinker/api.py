@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
     from clinker.engine.report.facts import RunReport
 
-_FORMS = ("text", "json", "dot", "sql")
+_FORMS = ("text", "json", "dot", "svg", "sql")
 
 
 class CompileError(Exception):
@@ -45,24 +45,32 @@ class Plan:
         name = self._plan.pipeline.pipeline.name
         return f"<Plan {name!r}: {' → '.join(self._plan.nodes)}>"
 
+    def _repr_html_(self) -> str:
+        """What a notebook shows: the nodes, drawn."""
+        from clinker.plan.explain.as_svg import plan_html
+
+        return plan_html(self._plan)
+
     def run(self, spark: SparkSession | None = None) -> RunReport:
         """Run the pipeline and publish its files.
 
         Without a session of yours it runs in one of its own, on this machine.
         """
+        from clinker.engine.run.journal import Journal
         from clinker.engine.run.observer import Quiet
         from clinker.engine.run.run import run, run_in
         from clinker.engine.run.starting import check_start, planned_settings
         from clinker.engine.session import adopt
 
+        journal = Journal(Quiet())
         if spark is not None:
             with adopt(spark) as session:
-                return run_in(self._plan, session, Quiet())
+                return journal.completed(run_in(self._plan, session, journal))
         plan = self._plan
         size = input_size(plan.graph, plan.options, datetime.now(UTC))
         own = replace(planned_settings(plan), input_size=size)
         check_start(self._plan, own)
-        return run(self._plan, own, Quiet())
+        return journal.completed(run(self._plan, own, journal))
 
     def dataframe(self, node: str, spark: SparkSession) -> DataFrame:
         """The records that leave a node or one of its ports, as a DataFrame of your session.

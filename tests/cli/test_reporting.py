@@ -79,7 +79,7 @@ def test_a_run_that_succeeds(tmp_path: Path, spark: str) -> None:
     process = start(
         tmp_path,
         *("--remote", spark, "--openlineage", "events.ndjson", "--batch-id", HOSTILE),
-        *("--metrics-spool-dir", "spool"),
+        *("--metrics-spool-dir", "spool", "--report", "run.html"),
     )
     out, err = process.communicate(timeout=120)
     assert (process.returncode, out) == (2, ""), err
@@ -98,6 +98,10 @@ def test_a_run_that_succeeds(tmp_path: Path, spark: str) -> None:
     assert (metrics["records_total"], metrics["records_filtered"]) == (4, 1)
     seen = metrics["nodes"][1]
     assert (seen["name"], seen["records_in"], seen["records_out"]) == ("seen", 4, 2)
+    page = (tmp_path / "run.html").read_text()
+    assert "exit code 2: all outputs are in place" in page
+    assert "spark-connect" in page
+    assert "\x1b" not in page
 
 
 def test_a_run_that_fails(tmp_path: Path) -> None:
@@ -137,7 +141,7 @@ def test_a_run_that_is_interrupted(tmp_path: Path) -> None:
     with serving(hold) as service:
         text = PIPELINE.replace("      path: in.json\n", WEB.lstrip("\n") % service.host)
         (tmp_path / "p.yaml").write_text(text)
-        process = start(tmp_path, "--openlineage", "events.ndjson")
+        process = start(tmp_path, "--openlineage", "events.ndjson", "--report", "run.html")
         assert asked.wait(60)
         os.kill(process.pid, signal.SIGINT)
         _, err = process.communicate(timeout=60)
@@ -147,5 +151,7 @@ def test_a_run_that_is_interrupted(tmp_path: Path) -> None:
     assert (last["message"], last["exit_code"]) == ("interrupted: nothing was written", 130)
     begun, ended = events(tmp_path)
     assert (begun["eventType"], ended["eventType"]) == ("START", "ABORT")
-    assert "s3cret" not in json.dumps([begun, ended])
+    page = (tmp_path / "run.html").read_text()
+    assert "Interrupted</strong>" in page
+    assert "s3cret" not in json.dumps([begun, ended]) + page
     assert begun["inputs"][0]["namespace"] == f"http://{service.host}"

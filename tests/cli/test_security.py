@@ -85,12 +85,15 @@ def test_a_token_is_shown_nowhere(folder: Path, given: str, form: str) -> None:
         server = f"127.0.0.1:{reserved.getsockname()[1]}"
         url = f"sc://{server}/;token=hunter2"
         options = ["--metrics-spool-dir", "spool", "--log-level", "debug", "--format", form]
+        options += ["--report", "run.html"]
         if given == "option":
             done = clinker(folder, "--remote", url, *options, CLINKER_REMOTE="sc://not.this.one")
         else:
             done = clinker(folder, *options, CLINKER_REMOTE=url)
     (metrics,) = (folder / "spool").iterdir()
-    told = done.stdout + done.stderr + metrics.read_text()
+    page = (folder / "run.html").read_text()
+    assert "no Spark server answers" in page
+    told = done.stdout + done.stderr + metrics.read_text() + page
     assert done.returncode == 4
     assert f"no Spark server answers at 'sc://{server}'" in told
     assert "hunter2" not in told

@@ -13,6 +13,7 @@ from typing import TextIO
 
 from clinker.cli.command import CONFIGURATION, IO, OK, USAGE, CommandError, report
 from clinker.cxl.failure import printable
+from clinker.cxl.syntax.ast import TraceLevel
 from clinker.diagnostics import Diagnostic, in_reading_order
 from clinker.plan.compile import Compiled, Plan, compile_pipeline
 from clinker.plan.files.discovery import check_inputs
@@ -28,12 +29,19 @@ _VARIABLES = {
     "--memory-limit": "CLINKER_MEMORY_LIMIT",
     "--metrics-spool-dir": "CLINKER_METRICS_SPOOL_DIR",
     "--openlineage": "CLINKER_OPENLINEAGE",
+    "--report": "CLINKER_REPORT",
     "--threads": "CLINKER_THREADS",
 }
 """By option, the variable of the environment that stands for it."""
+_NOTHING_TO_REPORT = (
+    "--report tells what a run has done, so it cannot go with --dry-run, -n or --explain; "
+    "--explain shows the plan"
+)
 
 
 def run(args: Namespace) -> int:
+    if args.report and (args.dry_run or args.dry_run_n or args.explain):
+        raise CommandError(_NOTHING_TO_REPORT, USAGE)
     args.parser.take_from_environment(args, _VARIABLES, os.environ)
     args.log_level = args.log_level or "info"
     if args.dry_run_output and not args.dry_run_n:
@@ -46,6 +54,8 @@ def run(args: Namespace) -> int:
         return _check(compiled, args, conf)
     if compiled.plan is None:
         _report(compiled.diagnostics, args)
+        if args.report and not args.dry_run_n:
+            _leave_report(compiled.diagnostics, args)
         return CONFIGURATION
     # Whoever only compiles should not wait for what a run needs.
     from clinker.cli.execution import Execution
@@ -98,6 +108,19 @@ def _report(
     return report(diagnostics, args.format, json_to)
 
 
+def _leave_report(diagnostics: Sequence[Diagnostic], args: Namespace) -> None:
+    from clinker.cli.report_page import leave_report_of_mistakes
+
+    name = Path(args.config).name
+    level, text = leave_report_of_mistakes(args.report, name, args.batch_id, diagnostics)
+    if args.log_format == "json":
+        from clinker.cli.log_lines import log_line
+
+        sys.stderr.write(log_line(level, text))
+    elif level is TraceLevel.WARN or not args.quiet:
+        print(f"{level}: {printable(text)}", file=sys.stderr)
+
+
 def compile_file(args: Namespace) -> Compiled:
     """Compile the pipeline of a command line, with its options and its values of variables."""
     path, values = args.config, pairs("--var", args.var)
@@ -131,7 +154,9 @@ def _options(args: Namespace) -> Options:
         batch_id=getattr(args, "batch_id", None),
         preview=Preview(records, _path(args.dry_run_output)) if records else None,
         force=getattr(args, "force", False),
-        count_nodes=getattr(args, "count_nodes", False),
+        # A report shows what passed between any two nodes.
+        count_nodes=getattr(args, "count_nodes", False)
+        or bool(getattr(args, "report", None) and not records),
         wait=getattr(args, "wait", None),
         metrics_spool_dir=_path(spool),
         variables=dict(os.environ),

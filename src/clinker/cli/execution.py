@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING
 from clinker.cli.command import DETAILED, IO, CommandError, internal_error, report_it
 from clinker.cli.log_lines import write_diagnostics, write_trace
 from clinker.cli.progress import Log, watching
+from clinker.cli.report_page import leave_report, report_file
 from clinker.cli.session_settings import session_settings
 from clinker.cli.signals import Interruption, broken_connections_told
 from clinker.cxl.syntax.ast import TraceLevel
@@ -28,6 +29,8 @@ from clinker.engine.report.as_metrics import metrics, spool_directory, write_met
 from clinker.engine.report.as_text import preview_content, preview_summary, summary
 from clinker.engine.report.facts import Exit, RunError, RunReport, failed_report, identify
 from clinker.engine.run.failures import memory_warning
+from clinker.engine.run.journal import Journal
+from clinker.engine.run.observer import Observer
 from clinker.engine.run.starting import check_start
 from clinker.engine.session import start_jvm
 from clinker.engine.session.secrets import hide_secrets
@@ -53,6 +56,7 @@ class Execution:
         args: Namespace,
         spark_conf: Mapping[str, str],
     ) -> None:
+        self._report_file = report_file(args.report, plan)
         problems = check_inputs(plan.graph, plan.options, datetime.now(UTC))
         self._plan = plan
         self._args = args
@@ -82,14 +86,17 @@ class Execution:
                     self._level, interruption, quiet=self._quiet, as_json=self._logs_json
                 ) as log:
                     log.on_begin = self._telling.began if self._telling else None
-                    outcome, error = self._outcome(log)
+                    journal = Journal(log)
+                    outcome, error = self._outcome(log, journal)
                 if self._plan.options.preview:
                     interruption.too_late()
                 else:
                     interruption.stands(outcome.exit_code)
-                self._leave_metrics(outcome, error, log)
+                self._leave_metrics(outcome, error, journal)
                 for problem in self._telling.ended(outcome, error) if self._telling else ():
-                    log.warned(problem)
+                    journal.warned(problem)
+                outcome = journal.completed(outcome)
+                self._leave_report(outcome, error, log)
             self._show(outcome, error)
             log.ended(outcome, error)
         return int(outcome.exit_code)
@@ -100,10 +107,10 @@ class Execution:
         elif not self._is_json and self._level is not TraceLevel.ERROR:
             print_diagnostics(findings)
 
-    def _outcome(self, log: Log) -> tuple[RunReport, RunError | None]:
+    def _outcome(self, log: Log, journal: Journal) -> tuple[RunReport, RunError | None]:
         pipeline = self._plan.pipeline.pipeline.name
         try:
-            return self._run(log), None
+            return self._run(journal), None
         except RunError as problem:
             error = problem
         except SessionError as problem:
@@ -114,7 +121,8 @@ class Execution:
         except Exception as problem:  # noqa: BLE001, so that the metrics tell of it, too
             error = self._defect(problem, log)
         identity = log.identity or identify(self._plan.options.batch_id)
-        return failed_report(identity, pipeline, error.exit_code, error.counts), error
+        code, counts = error.exit_code, error.counts
+        return failed_report(identity, pipeline, code, counts, self._plan), error
 
     def _defect(self, problem: Exception, log: Log) -> RunError:
         outputs = "nothing was written"
@@ -125,7 +133,7 @@ class Execution:
         error.__cause__ = problem
         return error
 
-    def _run(self, log: Log) -> RunReport:
+    def _run(self, journal: Journal) -> RunReport:
         if self._missing:
             raise RunError(self._missing[0].message, Exit.IO, self._missing)
         size = self._input_size()
@@ -133,19 +141,19 @@ class Execution:
         self._tell(warnings)
         self._findings += warnings
         if warning := memory_warning(self._settings, is_little=size <= _NO_WORKERS):
-            log.warned(warning)
+            journal.warned(warning)
         settings = replace(self._settings, input_size=size)
         # Java starts while Python loads what it needs to use it.
         jvm = start_jvm(settings)
         self._is_cold = jvm is not None and jvm.is_cold
         from clinker.engine.run.run import run
 
-        return run(self._plan, settings, log, jvm)
+        return run(self._plan, settings, journal, jvm)
 
     def _input_size(self) -> int:
         return input_size(self._plan.graph, self._plan.options, datetime.now(UTC))
 
-    def _leave_metrics(self, report: RunReport, error: RunError | None, log: Log) -> None:
+    def _leave_metrics(self, report: RunReport, error: RunError | None, log: Observer) -> None:
         spool = spool_directory(self._plan)
         if spool is None or self._plan.options.preview:
             return
@@ -157,6 +165,10 @@ class Execution:
             write_metrics(spool, metrics(self._plan, report, threads=threads, error=message))
         except OSError as problem:
             log.warned(f"the metrics cannot be written to '{spool}': {problem.strerror}")
+
+    def _leave_report(self, report: RunReport, error: RunError | None, log: Observer) -> None:
+        if self._report_file:
+            log.logged(*leave_report(self._report_file, report, error, self._findings))
 
     def _show(self, report: RunReport, error: RunError | None) -> None:
         """Tell what became of the run."""
@@ -182,8 +194,7 @@ class Execution:
         if self._plan.options.preview:  # standard output is for the records
             sys.stderr.write(preview_summary(report))
         else:
-            counts = self._plan.options.count_nodes
-            sys.stdout.write(summary(report, with_nodes=counts))
+            sys.stdout.write(summary(report, with_nodes=self._args.count_nodes))
             if self._is_cold and sys.stderr.isatty():
                 print("hint: `clinker warmup`, once, makes runs start faster", file=sys.stderr)
 

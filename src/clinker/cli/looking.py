@@ -26,7 +26,7 @@ class Looking(Execution):
         outlets: Mapping[str, Outlet],
     ) -> None:
         self._form: str = args.format
-        own = {"format": "text", "log_format": "text", "openlineage": None}
+        own = {"format": "text", "log_format": "text", "openlineage": None, "report": None}
         super().__init__(plan, findings, Namespace(**{**vars(args), **own}), spark_conf)
         self._outlets = outlets
 

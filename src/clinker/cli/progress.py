@@ -15,7 +15,7 @@ from clinker.cxl.syntax.ast import TraceLevel
 from clinker.cxl.values import Value, text_of
 from clinker.engine.report.facts import Identity, RunError, RunReport
 from clinker.engine.report.notation import timestamp
-from clinker.engine.run.observer import Unit
+from clinker.engine.run.observer import Quiet, Unit
 
 if TYPE_CHECKING:
     from rich.progress import Progress, Task, TaskID
@@ -24,7 +24,7 @@ _LEVELS = list(TraceLevel)
 _STYLES = {TraceLevel.ERROR: "bold red", TraceLevel.WARN: "bold yellow"}
 
 
-class Log:
+class Log(Quiet):
     """An observer that writes log lines and shows no progress."""
 
     def __init__(self, threshold: TraceLevel, interruption: Interruption, stream: TextIO) -> None:
@@ -45,9 +45,6 @@ class Log:
 
     def step_started(self, name: str, total: int | None = None, unit: Unit = "records") -> None:
         self.logged(TraceLevel.DEBUG, name)
-
-    def advanced(self, amount: int) -> None:
-        pass
 
     def warned(self, text: str) -> None:
         self.logged(TraceLevel.WARN, text)

@@ -15,7 +15,7 @@ from clinker.cli.arguments.values import FOREVER, at_least, wait_seconds
 from clinker.cli.command import add_format
 
 _LOG_FORMATS = ("text", "json")
-EXPLAIN_FORMATS = ("text", "json", "dot", "sql")
+EXPLAIN_FORMATS = ("text", "json", "dot", "svg", "sql")
 
 
 def add_run(commands: Commands) -> None:
@@ -110,6 +110,12 @@ def _add_run_reporting(command: argparse.ArgumentParser) -> None:
         metavar="FILE|URL",
         help="tell a catalogue what the run reads and writes, and which columns are made of which "
         "(default: $CLINKER_OPENLINEAGE)",
+    )
+    reporting.add_argument(
+        "--report",
+        metavar="FILE",
+        help="leave a report of the run as a page to be read in a browser, or under the id of the "
+        "run in a directory (default: $CLINKER_REPORT)",
     )
     reporting.add_argument(
         "--count-nodes",

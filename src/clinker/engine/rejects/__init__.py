@@ -10,6 +10,7 @@
 4. Reasons and places become entries in the order of sources, files and rows (`entries`, `places`).
 5. Limits are judged when all is known (`limits`); a demand for more care makes the run begin anew.
 6. What the records were is looked up in their files (`origins`), and entries are written (`file`).
+   Those that were rejected alike are brought together for reports (`alike`).
 
 Where records fall together, the run is settled between 2 and 3 (`engine/settling`): all is computed
 again without what has fallen, until nothing more fails.

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import resource
 import socket
 import sys
@@ -14,6 +13,7 @@ from clinker.config.nodes import SourceNode
 from clinker.config.transport import RestTransport
 from clinker.engine.report.as_json import spilled_as_json
 from clinker.engine.report.facts import Retracted, RunReport
+from clinker.engine.report.leaving import leave
 from clinker.engine.report.notation import absolute, duration_ms, node_counts, timestamp
 from clinker.plan.compile import Plan
 from clinker.plan.explain.handoffs import Crossing, hand_offs
@@ -127,14 +127,5 @@ def write_metrics(spool: Path, content: Mapping[str, object]) -> Path:
     """Put the metrics into the spool directory, whole or not at all; the file they are in."""
     spool.mkdir(parents=True, exist_ok=True)
     file = spool / f"{content['execution_id']}{SUFFIX}"
-    aside = file.with_name(f".{file.name}.{os.getpid()}.tmp")
-    try:
-        # They name files and may quote records; whoever collects them is the same user.
-        descriptor = os.open(aside, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
-        with os.fdopen(descriptor, "w", encoding="utf-8") as stream:
-            stream.write(json.dumps(content) + "\n")
-        aside.replace(file)
-    except OSError:
-        aside.unlink(missing_ok=True)
-        raise
+    leave(file, json.dumps(content) + "\n")
     return file

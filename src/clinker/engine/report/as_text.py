@@ -6,10 +6,9 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from clinker.engine.report.facts import Counts, RunReport, SpilledNode
-from clinker.engine.report.notation import absolute
+from clinker.engine.report.notation import absolute, byte_size
 from clinker.plan.analyses.passing import NodePassing
 
-_UNITS = ("B", "kB", "MB", "GB", "TB")
 _TOP_REASONS = 5
 
 
@@ -46,7 +45,7 @@ def _counts(counts: Counts) -> str:
 def _files(report: RunReport) -> list[str]:
     rows = []
     for output in report.outputs:
-        size = (_counted(output.records, "record"), _size(output.bytes))
+        size = (_counted(output.records, "record"), byte_size(output.bytes))
         first, *rest = [_shown(path) for path in output.paths] or ["no file"]
         rows.append((output.name, first, *size))
         if rest:
@@ -126,13 +125,3 @@ def _table(
 
 def _counted(number: int, noun: str, plural: str | None = None) -> str:
     return f"{number} {noun if number == 1 else plural or noun + 's'}"
-
-
-def _size(size: int) -> str:
-    """A number of bytes with the unit that suits it."""
-    amount = float(size)
-    unit = 0
-    while amount >= 999.95 and unit + 1 < len(_UNITS):
-        amount /= 1000
-        unit += 1
-    return f"{amount:.1f} {_UNITS[unit]}" if unit else f"{size} B"

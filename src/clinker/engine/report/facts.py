@@ -9,13 +9,14 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeAlias
 
-from clinker.diagnostics import Diagnostic
+from clinker.diagnostics import Diagnostic, Location
 from clinker.formats.files.uuid7 import Uuid7Source
 from clinker.frozen import frozen
 from clinker.plan.analyses.passing import NodePassing
 
 if TYPE_CHECKING:
     from clinker.engine.rejects.entries import Rejected
+    from clinker.plan.compile import Plan
 
 
 class Exit(enum.IntEnum):
@@ -76,9 +77,12 @@ class SourceReport:
     name: str
     files: tuple[Path, ...]
     records: int
-    rejected: int
+    rejected: int | None
+    """None if the run ended before that was known."""
     rollback_cursor: int | None = None
     """The last record that was not rejected, counted over all its files; None if there is none."""
+    bytes: int = 0
+    """The size of its files, as they are stored."""
 
 
 Content: TypeAlias = bytes
@@ -100,6 +104,7 @@ class OutputReport:
 class DeadLetterFile:
     path: Path
     entries: int
+    bytes: int = 0
 
 
 @frozen(kw_only=True)
@@ -131,6 +136,43 @@ class Retracted:
 
 
 @frozen(kw_only=True)
+class RejectedRecord:
+    """A record that was rejected, cut to what one can take in at a glance."""
+
+    place: str
+    """Where it stands in its source, in words."""
+    field: str
+    value: str
+    detail: str
+
+
+@frozen(kw_only=True)
+class RejectedAlike:
+    """The records that were rejected for one reason, in one place of the pipeline."""
+
+    category: str
+    node: str
+    rule: str
+    """The validation rule that they broke."""
+    field: str
+    location: Location | None
+    """What of the pipeline rejected them."""
+    count: int
+    samples: tuple[RejectedRecord, ...]
+    """The first of them; none where dead letters are not to tell reasons."""
+
+
+@frozen(kw_only=True)
+class StepTime:
+    """How long a part of the work took, from its beginning to that of the next."""
+
+    name: str
+    seconds: float
+    times: int = 1
+    """How often it was done."""
+
+
+@frozen(kw_only=True)
 class RunReport(Identity):
     """A run that came to its end."""
 
@@ -146,6 +188,8 @@ class RunReport(Identity):
     peak_rss_bytes: int | None = None
     engine: Mapping[str, str] = field(default_factory=dict)
     """What ran it: engine, version, master, Java."""
+    partitions: int | None = None
+    """Into how many parts the engine divides what it shuffles, at most."""
     warnings: tuple[str, ...] = ()
     retracted: Retracted | None = None
     """None if no source has a correlation key."""
@@ -155,10 +199,25 @@ class RunReport(Identity):
     """What came into each node that was computed, and left it."""
     rejected: Rejected | None = None
     """The rejected records, if the run is a preview that lists them."""
+    rejected_alike: tuple[RejectedAlike, ...] = ()
+    """The most frequent reasons of rejection, each with some of its records."""
+    steps: tuple[StepTime, ...] = ()
+    plan: Plan | None = field(default=None, compare=False, repr=False)
+    """What was run."""
+
+    def _repr_html_(self) -> str:
+        """What a notebook shows."""
+        from clinker.engine.report.as_html import report_fragment
+
+        return report_fragment(self)
 
 
 def failed_report(
-    identity: Identity, pipeline: str, exit_code: int, counts: Counts | None = None
+    identity: Identity,
+    pipeline: str,
+    exit_code: int,
+    counts: Counts | None = None,
+    plan: Plan | None = None,
 ) -> RunReport:
     """The report of a run that did not come to its end."""
     return RunReport(
@@ -169,6 +228,7 @@ def failed_report(
         finished=datetime.now(UTC),
         exit_code=exit_code,
         counts=counts or Counts(),
+        plan=plan,
     )
 
 

@@ -9,6 +9,8 @@ from pathlib import Path
 from clinker.engine.report.facts import RunReport
 from clinker.plan.analyses.passing import NodePassing
 
+_UNITS = ("B", "kB", "MB", "GB", "TB")
+
 
 def absolute(path: Path) -> str:
     """A file by a name that holds wherever it is read; bytes that are no text are escaped."""
@@ -37,3 +39,13 @@ def node_counts(node: NodePassing) -> dict[str, object]:
 
 def duration_ms(report: RunReport) -> int:
     return round((report.finished - report.started).total_seconds() * 1000)
+
+
+def byte_size(size: int) -> str:
+    """A number of bytes with the unit that suits it."""
+    amount = float(size)
+    unit = 0
+    while amount >= 999.95 and unit + 1 < len(_UNITS):
+        amount /= 1000
+        unit += 1
+    return f"{amount:.1f} {_UNITS[unit]}" if unit else f"{size} B"

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Literal, Protocol, TypeAlias
 
 from clinker.cxl.syntax.ast import TraceLevel
 from clinker.cxl.values import Value
-from clinker.engine.report.facts import Identity
+from clinker.engine.report.facts import Identity, RejectedAlike, SourceReport
 
 Unit: TypeAlias = Literal["records", "bytes"]
 """What is counted of a step."""
@@ -18,6 +18,15 @@ class Observer(Protocol):
 
     def began(self, identity: Identity) -> None:
         """The run has a name now; it is the first thing to be told."""
+
+    def opened(self, sources: Sequence[SourceReport]) -> None:
+        """What the sources are going to read is known, and nothing else."""
+
+    def engine_started(self, facts: Mapping[str, str], partitions: int | None) -> None:
+        """What is going to compute: the facts of an engine, and its parts of what is shuffled."""
+
+    def rejected(self, alike: Sequence[RejectedAlike], by_source: Mapping[str, int]) -> None:
+        """What was rejected is known; it may be more than the run may go on with."""
 
     def step_started(self, name: str, total: int | None = None, unit: Unit = "records") -> None:
         """Another part of the work begins; so much of it lies ahead, if that is known."""
@@ -51,6 +60,15 @@ class Quiet:
     """Watches nothing."""
 
     def began(self, identity: Identity) -> None:
+        pass
+
+    def opened(self, sources: Sequence[SourceReport]) -> None:
+        pass
+
+    def engine_started(self, facts: Mapping[str, str], partitions: int | None) -> None:
+        pass
+
+    def rejected(self, alike: Sequence[RejectedAlike], by_source: Mapping[str, int]) -> None:
         pass
 
     def step_started(self, name: str, total: int | None = None, unit: Unit = "records") -> None:

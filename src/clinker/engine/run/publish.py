@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from datetime import UTC, datetime
 
+from clinker.engine.reading.inputs import SourceInput
 from clinker.engine.rejects.cursors import rollback_cursors
 from clinker.engine.rejects.file import log_unfiled, prepare_files
 from clinker.engine.report.facts import (
@@ -56,10 +58,8 @@ def publish(prepared: Prepared, session: Session, computed: Computed) -> RunRepo
         exit_code=exit_code,
         counts=_counts(prepared, computed),
         sources=tuple(
-            SourceReport(
-                name=source.name,
-                files=source.paths,
-                records=source.records,
+            replace(
+                source_report(source),
                 rejected=rejected.by_source.get(source.name, 0),
                 rollback_cursor=cursors.get(source.name),
             )
@@ -67,7 +67,8 @@ def publish(prepared: Prepared, session: Session, computed: Computed) -> RunRepo
         ),
         outputs=tuple(_output_report(output, published) for output in computed.outputs),
         dead_letter_files=tuple(
-            DeadLetterFile(path=file.path, entries=file.records) for file in published[outputs_end:]
+            DeadLetterFile(path=file.path, entries=file.records, bytes=file.size)
+            for file in published[outputs_end:]
         ),
         rejections=rejected.categories,
         peak_rss_bytes=prepared.watch.peak.resident,
@@ -76,6 +77,18 @@ def publish(prepared: Prepared, session: Session, computed: Computed) -> RunRepo
         spilled=_spilled(plan, session),
         nodes=computed.nodes,
         rejected=rejected.told() if lists_rejected else None,
+        plan=plan,
+    )
+
+
+def source_report(source: SourceInput) -> SourceReport:
+    """What a source has read; how much of it is rejected is not known so far."""
+    return SourceReport(
+        name=source.name,
+        files=source.paths,
+        records=source.records,
+        rejected=None,
+        bytes=sum(file.size for file in source.files),
     )
 
 

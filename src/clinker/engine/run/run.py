@@ -10,7 +10,7 @@ from clinker.engine.run.compute import record_bytes
 from clinker.engine.run.failures import engine_errors
 from clinker.engine.run.observer import Observer
 from clinker.engine.run.prepare import Prepared, prepare
-from clinker.engine.run.publish import publish
+from clinker.engine.run.publish import publish, source_report
 from clinker.engine.run.retry import compute_with_care
 from clinker.engine.run.watch import Watch, run_limits
 from clinker.engine.session import (
@@ -76,6 +76,7 @@ def run_in(plan: Plan, session: Session, observer: Observer) -> RunReport:
 def _complete(prepared: Prepared, session: Session) -> RunReport:
     try:
         with prepared.publication, session.counting():
+            _tell(prepared, session)
             session.batches.expect(record_bytes(prepared))
             computed = compute_with_care(prepared, session)
             report = publish(prepared, session, computed)
@@ -85,3 +86,9 @@ def _complete(prepared: Prepared, session: Session) -> RunReport:
         raise RunError(str(problem), Exit.IO, help=problem.help) from problem
     except WriteError as problem:
         raise RunError(printable(str(problem)), Exit.IO, help=problem.help) from problem
+
+
+def _tell(prepared: Prepared, session: Session) -> None:
+    """What is known before anything is computed."""
+    prepared.observer.opened([source_report(source) for source in prepared.inputs])
+    prepared.observer.engine_started(vars(session.facts), session.partitions)

@@ -11,6 +11,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from clinker.engine.flow.building import Building
+from clinker.engine.rejects.alike import rejected_alike
 from clinker.engine.rejects.entries import Rejected, explained
 from clinker.engine.rejects.limits import check_counts, check_limits
 from clinker.engine.rejects.sites import Unsettled
@@ -77,5 +78,6 @@ def explain_rejects(
 
 def check_rejects(prepared: Prepared, rejected: Rejected, written: int) -> None:
     """`RunError` if too many records were rejected, or records are missing."""
+    prepared.observer.rejected(rejected_alike(prepared.plan, rejected), rejected.by_source)
     check_limits(prepared.plan, rejected, {s.name: s.records for s in prepared.inputs})
     check_counts(prepared.plan, rejected.records, written, prepared.total)

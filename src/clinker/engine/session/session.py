@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 _ENDING = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 _CANCEL_SECONDS = 0.5
 _QUERIES = ("SQL", "DataFrame")
+_PARTITIONS = "spark.sql.shuffle.partitions"
 
 
 @frozen
@@ -87,6 +88,12 @@ class Session:
         self._handlers: dict[signal.Signals, Any] = {}
         self._interrupted = False
         self._stopped = threading.Event()
+
+    @property
+    def partitions(self) -> int | None:
+        """Into how many parts the engine divides what it shuffles, if it says so."""
+        told = self.spark.conf.get(_PARTITIONS, None)
+        return int(told) if told else None
 
     # Frames
 

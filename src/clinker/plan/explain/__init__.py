@@ -7,6 +7,9 @@ expressions   what the CXL of a node reads, writes and risks
 volumes       how many bytes nodes may hold
 storage       what may be spilled, and which files are copied first
 as_text, as_json, as_dot   the facts in print
+as_svg        the plan drawn, with what passed between its nodes after a run
+layout        where the nodes of a picture stand
+style         what pictures look like
 """
 
 from __future__ import annotations
