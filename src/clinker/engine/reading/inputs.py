@@ -25,6 +25,7 @@ from clinker.engine.report.facts import Exit, Identity, RunError
 from clinker.engine.run.observer import Observer
 from clinker.formats import FORMATS, format_named
 from clinker.formats.common.read_spec import POSITION, REJECT, WIDENED
+from clinker.formats.files.objects.fetching import fetch
 from clinker.formats.files.spool import Spool
 from clinker.formats.files.unpacking import find_codec, unpack
 from clinker.formats.reading import (
@@ -47,6 +48,7 @@ from clinker.plan.compile import Plan
 from clinker.plan.files.discovery import SourceFile, discover, input_problems
 from clinker.plan.graph.graph import Unit
 from clinker.plan.options import GivenFile
+from clinker.stores.urls import FilePath, ObjectUrl
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
@@ -91,7 +93,7 @@ class SourceInput:
         return self.spec.source_name
 
     @property
-    def paths(self) -> tuple[Path, ...]:
+    def paths(self) -> tuple[FilePath, ...]:
         """Where its files are; pages of a service are nowhere."""
         is_paged = any(file.page_of is not None for file in self.surveyed)
         return () if is_paged else tuple(file.path for file in self.files)
@@ -279,8 +281,13 @@ class _Opening:
         return self._unpacked(found, given.name, config) if given.is_packed else found
 
     def _survey(self, index: int, file: SourceFile, config: SourceConfig) -> InputFile:
-        """A file as it is read: from its copy if it is staged, unpacked if it is compressed."""
+        """A file as it is read: from its copy if it is staged or an object, unpacked if it is
+        compressed."""
         path = str(file.path)
+        if isinstance(file.path, ObjectUrl):
+            self.observer.step_started(f"fetching {file.path.name}", file.size, "bytes")
+            fetched = fetch(index, file.path, self.spool, self.observer.advanced)
+            return self._unpacked(fetched, path, config)
         copy = self.copies.get(file.path)
         found = input_file(index, str(copy), path) if copy else input_file(index, path)
         return self._unpacked(found, path, config)

@@ -1,0 +1,44 @@
+"""Objects copied to the spool, from where they are read like files."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+
+from clinker.formats.common.read_spec import FormatError, InputFile
+from clinker.formats.files.local import input_file
+from clinker.formats.files.spool import Spool
+from clinker.stores.access import PIECE_BYTES, open_object
+from clinker.stores.urls import ObjectUrl
+
+_HELP = "let whoever writes it finish first, then run again"
+
+
+def fetch(index: int, url: ObjectUrl, spool: Spool, advanced: Callable[[int], None]) -> InputFile:
+    """A copy of an object, under its own name for people; `advanced` is told of every piece.
+
+    FormatError if it cannot be read, or is replaced while it is.
+    """
+    shown = str(url)
+    with _readable(shown):
+        stream = open_object(url)
+    with stream, spool.file(shown) as copy:
+        while True:
+            with _readable(shown):
+                piece = stream.read(PIECE_BYTES)
+            if not piece:
+                break
+            copy.write(piece)
+            advanced(len(piece))
+    with _readable(shown), open_object(url) as now:
+        if now.version != stream.version:
+            raise FormatError("changed while it was read", shown, _HELP)
+    return input_file(index, str(copy.path), shown)
+
+
+@contextmanager
+def _readable(shown: str) -> Iterator[None]:
+    try:
+        yield
+    except OSError as problem:
+        raise FormatError(f"cannot be read: {problem.strerror}", shown) from None
