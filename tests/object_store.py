@@ -6,10 +6,12 @@ import socket
 import subprocess
 import sys
 import time
+import uuid
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from typing import Any
+from urllib.request import Request, urlopen
 
 BUCKET = "data"
 _SERVER = """
@@ -39,12 +41,44 @@ class Store:
     @property
     def client(self) -> Any:
         """Another program's view of it."""
+        return self._client("s3")
+
+    @contextmanager
+    def guarded(self) -> Iterator[None]:
+        """While it asks for credentials, and knows only those of a stranger."""
+        self._count_as_free(0)
+        try:
+            yield
+        finally:
+            self._count_as_free(10**9)
+
+    def stranger(self) -> Mapping[str, str]:
+        """The credentials of somebody who may do nothing."""
+        self._count_as_free(10**9)
+        users, name = self._client("iam"), uuid.uuid4().hex
+        users.create_user(UserName=name)
+        key = users.create_access_key(UserName=name)["AccessKey"]
+        self._count_as_free(0)
+        return {
+            "AWS_ACCESS_KEY_ID": key["AccessKeyId"],
+            "AWS_SECRET_ACCESS_KEY": key["SecretAccessKey"],
+        }
+
+    def _count_as_free(self, requests: int) -> None:
+        """So many requests are answered before credentials are looked at."""
+        address = f"{self.environment['AWS_ENDPOINT_URL']}/moto-api/reset-auth"
+        kind = {"Content-Type": "text/plain"}
+        asked = Request(address, f"{requests}".encode(), kind, method="POST")
+        with urlopen(asked) as answer:
+            answer.read()
+
+    def _client(self, service: str) -> Any:
         import boto3
         from botocore.config import Config
 
         environment = self.environment
         return boto3.client(
-            "s3",
+            service,
             endpoint_url=environment["AWS_ENDPOINT_URL"],
             aws_access_key_id=environment["AWS_ACCESS_KEY_ID"],
             aws_secret_access_key=environment["AWS_SECRET_ACCESS_KEY"],
@@ -60,7 +94,7 @@ class Store:
         content: bytes = self.client.get_object(Bucket=BUCKET, Key=key)["Body"].read()
         return content
 
-    def keys(self, prefix: str = "") -> list[str]:
+    def listed(self, prefix: str = "") -> list[str]:
         """The objects there, without those that only stand for directories."""
         pages = self.client.get_paginator("list_objects_v2").paginate(Bucket=BUCKET, Prefix=prefix)
         found = [each["Key"] for page in pages for each in page.get("Contents", ())]

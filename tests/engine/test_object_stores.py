@@ -65,7 +65,7 @@ def test_from_objects_to_objects(place: Place, either_way: str) -> None:
     assert place.out() == ["1,10,s3://data/in/a.csv#1", "3,30,s3://data/in/a.csv#3"]
     (entry,) = place.out("out/dlq.csv")
     assert "s3://data/in/a.csv,orders,2" in entry
-    assert place.store.keys() == ["in/a.csv", "out/a.csv", "out/dlq.csv"]
+    assert place.store.listed() == ["in/a.csv", "out/a.csv", "out/dlq.csv"]
     assert place.workplace.files() == ["clinker.toml"]
     assert ran.report
     assert [str(path) for path in ran.report.outputs[0].paths] == ["s3://data/out/a.csv"]
@@ -88,6 +88,14 @@ def test_many_objects_packed_ones_and_names_of_all_kinds(place: Place) -> None:
     assert len(lines) == 4
     assert [lines[0], lines[2], lines[3]] == [f"1,1,s3://data/in/{names[i]}#1" for i in (0, 2, 3)]
     assert names[1].replace('"', '""') in lines[1]
+
+
+@pytest.mark.parametrize("key", ["in/../secret.csv", "in/a\x01.csv", "in/./a.csv"])
+def test_names_that_clients_take_for_others_are_refused(place: Place, key: str) -> None:
+    place.store.put(key, CSV)
+    ran = place.run({"SOURCE": 'glob: "s3://data/in/**/*.csv"'})
+    assert ran.code == 4
+    assert ran.message.endswith("has a part that is empty, '.' or '..', or a control character")
 
 
 def test_newline_json_and_files_beside_objects(place: Place) -> None:
@@ -114,7 +122,7 @@ def test_what_exists_is_replaced_only_on_demand(place: Place) -> None:
     numbered = {"OUTPUT": "path: s3://data/out/a.csv, if_exists: unique_suffix, write_meta: true"}
     assert place.run(numbered).code == place.run(numbered).code == 0
     assert place.run(force=True).code == 0
-    assert place.store.keys("out") == [
+    assert place.store.listed("out") == [
         "out/a-1.csv",
         "out/a-1.csv.meta.json",
         "out/a-2.csv",
@@ -129,7 +137,7 @@ def test_an_output_split_into_objects(place: Place) -> None:
     place.store.put("in/a.csv", "id,amount\n1,1\n2,2\n3,3\n")
     changes = {"OUTPUT": "path: s3://data/out/a.csv, split: { max_records: 2 }"}
     assert place.run(changes).code == 0
-    assert place.store.keys("out") == ["out/a_0001.csv", "out/a_0002.csv"]
+    assert place.store.listed("out") == ["out/a_0001.csv", "out/a_0002.csv"]
     assert "exists already" in place.run(changes).message
 
 
@@ -139,7 +147,7 @@ def test_dead_letters_of_an_earlier_run_vanish(place: Place) -> None:
     assert place.run(changes).code == 2
     place.store.put("in/a.csv", "id,amount\n1,1\n")
     assert place.run(changes, force=True).code == 0
-    assert place.store.keys("out") == ["out/a.csv"]
+    assert place.store.listed("out") == ["out/a.csv"]
 
 
 @pytest.mark.parametrize(
@@ -166,7 +174,7 @@ def test_what_is_not_there(place: Place, changes: dict[str, str], message: str) 
     place.store.put("in/b.csv", CSV)
     ran = place.run(changes)
     assert (ran.code, ran.message) == (4, message)
-    assert place.store.keys("out") == []
+    assert place.store.listed("out") == []
 
 
 def test_a_store_that_cannot_be_reached(place: Place, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -186,4 +194,4 @@ def test_a_run_that_fails_leaves_nothing(place: Place) -> None:
     text = {"cxl: 'emit at = $source.file + \"#\" + $source.row.to_string()'": fails}
     ran = place.run(text | {"strategy: continue, dlq: { path: dlq.csv }": "strategy: fail_fast"})
     assert ran.code == 3
-    assert place.store.keys() == ["in/a.csv"]
+    assert place.store.listed() == ["in/a.csv"]

@@ -28,7 +28,7 @@ PIECE_BYTES = 8 << 20
 MOST_COPIED = 5 << 30
 """S3 makes no larger object of another one at once."""
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
-_AWS = re.compile(r"AWS Error (\w+)(?: during (\w+) operation)?:? ?(.*)", re.S)
+_AWS = re.compile(r"AWS Error (\w+)(?: \(.*?\))?(?: during \w+ operation)?:? ?(.*)", re.S)
 _AFTERWARDS = re.compile(r"\s*(\(Request ID|\(HTTP status|with tag|; Details:|Detail:).*", re.S)
 _VERSIONS = ("VersionId", "ETag", "Generation", "Last-Modified")
 _MOST_TOLD = 200
@@ -113,7 +113,7 @@ def list_objects(directory: ObjectUrl, *, recursive: bool) -> list[ObjectFacts]:
         found = [info for info in system.get_file_info(selector) if info.type == FileType.File]
         if not found:
             _check_bucket(system, path)
-    return [_facts(directory / info.path[len(path) :].strip("/"), info) for info in found]
+    return [_facts(directory / info.path[len(path) + 1 :], info) for info in found]
 
 
 def open_object(url: ObjectUrl) -> OpenObject:
@@ -238,7 +238,7 @@ def reason_of(text: str) -> str:
     found = _AWS.search(text)
     if found is None:
         return _AFTERWARDS.sub("", text.strip()).partition("\n")[0][:_MOST_TOLD].rstrip(". ")
-    code, _, message = found.groups()
+    code, message = found.groups()
     told = _AFTERWARDS.sub("", message).strip().rstrip(".")[:_MOST_TOLD]
     if code == "NETWORK_CONNECTION":
         return f"the store cannot be reached: {told.partition(', ')[2] or told}"

@@ -19,6 +19,7 @@ ASIDE = ".clinker"
 _URL = re.compile(rf"({'|'.join(SCHEMES)})://([^/]*)/?(.*)", re.I | re.S)
 _OTHER = re.compile(rf"({'|'.join(OTHER_SCHEMES)})s?://", re.I)
 _PARAMETERS = re.compile(r"\?[\w.-]+=[^/]*$")
+_UNSAFE = re.compile(r"/\.{0,2}(?=/)|[\x00-\x1f\x7f]")
 _HIDDEN = "***"
 
 
@@ -57,6 +58,11 @@ class ObjectUrl:
     @property
     def parent(self) -> ObjectUrl:
         return ObjectUrl(self.scheme, self.authority, self.key.rpartition("/")[0])
+
+    @property
+    def is_plain(self) -> bool:
+        """Whether all stores, and their clients, take the key for what it is."""
+        return not self.key or not _UNSAFE.search(f"/{self.key.removesuffix('/')}/")
 
     def with_name(self, name: str) -> ObjectUrl:
         return self.parent / name

@@ -10,6 +10,7 @@ from pathlib import Path, PurePosixPath
 
 from clinker.diagnostics import Span
 from clinker.plan.files.paths import (
+    NOT_PLAIN,
     display_name,
     fixed_key,
     fixed_part,
@@ -17,7 +18,7 @@ from clinker.plan.files.paths import (
     is_pattern,
     resolve,
 )
-from clinker.stores.access import ObjectFacts, list_objects
+from clinker.stores.access import ObjectFacts, StoreError, list_objects
 from clinker.stores.urls import ASIDE, FilePath, ObjectUrl
 
 
@@ -144,11 +145,15 @@ def matching_objects(pattern: ObjectUrl) -> list[ObjectFacts]:
     fixed = fixed_key(pattern.key)
     start = ObjectUrl(pattern.scheme, pattern.authority, fixed.rstrip("/"))
     found = list_objects(start, recursive="/" in pattern.key[len(fixed) :])
-    return [
+    matching = [
         each
         for each in found
         if glob.fullmatch(each.url.key) and ASIDE not in each.url.key.split("/")
     ]
+    for each in matching:
+        if not each.url.is_plain:
+            raise StoreError(f"'{each.url}' {NOT_PLAIN}")
+    return matching
 
 
 def list_entries(directory: Path) -> list[os.DirEntry[str]]:

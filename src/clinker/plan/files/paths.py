@@ -37,9 +37,10 @@ from clinker.stores.urls import (
 )
 
 CODE = "E-SEC-001"
+NOT_PLAIN = "has a part that is empty, '.' or '..', or a control character"
+"""What is wrong with the key of an object that some client would take for another one."""
 _SEPARATORS = re.compile(r"[/\\]")
 _UNSAFE_IN_NAMES = re.compile(r"[/\\\0]")
-_UNSAFE_IN_KEYS = re.compile(r"/\.{0,2}(?=/)|[\x00-\x1f\x7f]")
 _WILDCARD = re.compile(r"[*?\[]")
 _STAY_BELOW = (
     "paths stay below the base directory, or below the directory of clinker.toml; "
@@ -104,10 +105,9 @@ def _url_violation(url: ObjectUrl, options: Options) -> Violation | None:
     shown = printable(str(url))
     if not url.authority and url.scheme != "hdfs":
         return Violation(f"'{shown}' names no bucket", f"write {url.scheme}://bucket/{url.key}")
-    if _UNSAFE_IN_KEYS.search(f"/{url.key.removesuffix('/')}/") and url.key:
+    if not url.is_plain:
         return Violation(
-            f"'{shown}' has a part that is empty, '.' or '..', or a control character",
-            "not all stores keep such names apart: choose another one",
+            f"'{shown}' {NOT_PLAIN}", "not all stores keep such names apart: choose another one"
         )
     if options.allow_absolute_paths or any(url.is_below(each) for each in options.objects):
         return None
