@@ -9,11 +9,11 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from clinker.cli.clinker_run import compile_file
-from clinker.cli.command import CONFIGURATION, IO, OK, CommandError, report
+from clinker.cli.command import CONFIGURATION, IO, OK, USAGE, CommandError, report
 from clinker.formats.files.marks import nearest_directory
 from clinker.formats.files.objects.recovery import recover_objects
 from clinker.formats.files.recovery import recover
-from clinker.plan.files.paths import with_parents, written_places
+from clinker.plan.files.paths import url_fault, with_parents, written_places
 from clinker.stores.urls import FilePath, ObjectUrl, parse_url
 
 
@@ -43,6 +43,8 @@ def run(args: Namespace) -> int:
 def _directories(place: str, args: Namespace) -> Iterator[FilePath]:
     """Where runs may have left something."""
     if url := parse_url(place):
+        if wrong := url_fault(url):
+            raise CommandError(f"{wrong.message}\n  help: {wrong.help}", USAGE)
         yield ObjectUrl(url.scheme, url.authority, url.key.rstrip("/"))
         return
     path = Path(place)

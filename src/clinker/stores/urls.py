@@ -87,10 +87,11 @@ def parse_url(text: str) -> ObjectUrl | None:
     return ObjectUrl(found[1].lower(), found[2], found[3]) if found else None
 
 
-def meant_scheme(text: str) -> str | None:
-    """The scheme to write instead of one that other programs use."""
+def meant_url(text: str) -> ObjectUrl | None:
+    """What to write instead of a URL of the kind that other programs use."""
     found = _OTHER.match(text)
-    return OTHER_SCHEMES[found[1].lower()] if found else None
+    scheme = OTHER_SCHEMES[found[1].lower()] if found else ""
+    return parse_url(f"{scheme}://{text.partition('://')[2]}")
 
 
 def has_secret(url: ObjectUrl) -> bool:

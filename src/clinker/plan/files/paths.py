@@ -32,7 +32,7 @@ from clinker.stores.urls import (
     ObjectUrl,
     has_secret,
     masked,
-    meant_scheme,
+    meant_url,
     parse_url,
 )
 
@@ -60,6 +60,15 @@ class Violation:
 
     message: str
     help: str
+    is_secret: bool = False
+    """Whether the line that it is about must not be shown."""
+
+    def at(self, place: Location, trail: tuple[Label, ...]) -> Diagnostic:
+        """The same as a finding about a place in a file."""
+        if self.is_secret:
+            where = f"line {place.start.line} of {place.source.name}"
+            return Diagnostic(CODE, f"{where}: {self.message}", help=self.help)
+        return Diagnostic(CODE, self.message, Label(place), trail, self.help)
 
 
 def resolve(path: str, base_dir: Path) -> Path:
@@ -94,14 +103,16 @@ def display_name(path: FilePath, base_dir: Path, root: Path | None = None) -> st
 def forbidden(path: str, options: Options) -> Violation | None:
     """What forbids the use of the path of a file or an object, if anything does."""
     if url := parse_url(path):
-        return _url_violation(url, options)
+        return url_fault(url) or _not_allowed(url, options)
     return violation(path, options.base_dir, options.allow_absolute_paths, options.root)
 
 
-def _url_violation(url: ObjectUrl, options: Options) -> Violation | None:
+def url_fault(url: ObjectUrl) -> Violation | None:
+    """What is wrong with the URL of an object, whoever may use it."""
     if has_secret(url):
         help = "credentials are taken from the environment, as docs/running/object-stores.md says"
-        return Violation(f"'{printable(masked(url))}' carries credentials or parameters", help)
+        message = f"'{printable(masked(url))}' carries credentials or parameters"
+        return Violation(message, help, is_secret=True)
     shown = printable(str(url))
     if not url.authority and url.scheme != "hdfs":
         return Violation(f"'{shown}' names no bucket", f"write {url.scheme}://bucket/{url.key}")
@@ -109,10 +120,14 @@ def _url_violation(url: ObjectUrl, options: Options) -> Violation | None:
         return Violation(
             f"'{shown}' {NOT_PLAIN}", "not all stores keep such names apart: choose another one"
         )
+    return None
+
+
+def _not_allowed(url: ObjectUrl, options: Options) -> Violation | None:
     if options.allow_absolute_paths or any(url.is_below(each) for each in options.objects):
         return None
     return Violation(
-        f"'{shown}' is in an object store, and clinker.toml does not allow it",
+        f"'{printable(str(url))}' is in an object store, and clinker.toml does not allow it",
         f'write allow = ["{url.store}/"] under [storage.objects] in clinker.toml, or allow all '
         "objects with --allow-absolute-paths",
     )
@@ -130,12 +145,13 @@ def violation(path: str, base_dir: Path, allow_absolute: bool, *roots: Path) -> 
             f"'{printable(masked(url))}' is in an object store, where only data, dead letters and "
             "schema files can be",
             "use a path on this machine",
+            has_secret(url),
         )
-    if scheme := meant_scheme(path):
-        rest = path.partition("://")[2]
+    if url := meant_url(path):
         return Violation(
-            f"'{printable(path.partition(':')[0])}' is no kind of store",
-            f"write {scheme}://{printable(rest.rpartition('@')[2])}",
+            f"'{path.partition(':')[0]}' is no kind of store",
+            f"write {printable(masked(url))}",
+            has_secret(url),
         )
     if "\0" in path:
         return Violation("the path contains a NUL character", "remove it")
@@ -244,7 +260,7 @@ def check_paths(
 
     def tell(wrong: Violation | None, place: Location, trail: tuple[Label, ...] = ()) -> None:
         if wrong:
-            problems.append(Diagnostic(CODE, wrong.message, Label(place), trail, wrong.help))
+            problems.append(wrong.at(place, trail))
 
     def check(path: str, place: Location, trail: tuple[Label, ...] = ()) -> None:
         tell(forbidden(path, options), place, trail)
@@ -306,8 +322,11 @@ def _glob_paths(pattern: str, place: Location) -> Iterator[tuple[str, Location]]
 
     Of objects it is the directory before the first wildcard that decides.
     """
-    if parse_url(pattern):
-        yield fixed_part(pattern), place
+    if url := parse_url(pattern):
+        yield pattern if has_secret(url) else fixed_part(pattern), place
+        return
+    if meant_url(pattern):
+        yield pattern, place
         return
     is_plain = not is_absolute(pattern) and _decoded(pattern) == pattern and "\0" not in pattern
     yield fixed_part(pattern) if is_plain else pattern, place

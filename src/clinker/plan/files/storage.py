@@ -21,7 +21,7 @@ from clinker.config.workspace import Spill, Staging
 from clinker.diagnostics import Diagnostic, Label, Severity
 from clinker.frozen import frozen
 from clinker.plan.files.globs import GlobError, compile_glob, matches_any
-from clinker.plan.files.paths import CODE, resolve, violation
+from clinker.plan.files.paths import resolve, violation
 from clinker.plan.files.workspace import FILE
 from clinker.stores.urls import FilePath, ObjectUrl
 
@@ -108,7 +108,7 @@ def check_settings(settings: StorageSettings, base_dir: Path) -> list[Diagnostic
         # Whoever keeps a workspace decides about the whole machine, so absolute paths are fine.
         wrong = violation(model.dir, base_dir, allow_absolute=True) if model.dir else None
         if wrong:
-            problems.append(model.problem(CODE, wrong.message, "dir", help=wrong.help))
+            problems.append(wrong.at(model.at("dir"), ()))
     if problems:
         return problems
     problems += _pattern_problems(staging)
