@@ -6,6 +6,7 @@ import os
 from datetime import UTC, datetime, timedelta, timezone
 from pathlib import Path
 from textwrap import dedent
+from typing import Any
 
 import pytest
 from hypothesis import given
@@ -418,7 +419,7 @@ def test_an_unknown_source_is_reported_once(tmp_path: Path) -> None:
 # Objects of stores
 
 
-def object_problems(folder: Path, path: str, allow: str = "", **options: bool) -> list[Diagnostic]:
+def object_problems(folder: Path, path: str, allow: str = "", **options: Any) -> list[Diagnostic]:
     if allow:
         (folder / "clinker.toml").write_text(f'[storage.objects]\nallow = ["{allow}"]\n')
     text = f"pipeline: {{ name: p }}\nnodes:\n{source()}{output(path=path)}"
