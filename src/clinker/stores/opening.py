@@ -42,7 +42,11 @@ def _s3(**settings: Any) -> FileSystem:
     from pyarrow.fs import S3FileSystem
 
     return S3FileSystem(
-        **settings, connect_timeout=_CONNECT_SECONDS, request_timeout=_ANSWER_SECONDS
+        **settings,
+        connect_timeout=_CONNECT_SECONDS,
+        request_timeout=_ANSWER_SECONDS,
+        # What is small is written by one request.
+        allow_delayed_open=True,
     )
 
 

@@ -15,7 +15,7 @@ from clinker.formats.files.claims import Claimant
 from clinker.formats.files.objects import commit, marks
 from clinker.formats.files.objects.recovery import recover_objects
 from clinker.formats.files.publication import Publication, Target
-from clinker.stores.access import StoreError
+from clinker.stores.access import StoreError, put_in_place
 from clinker.stores.urls import ObjectUrl
 from tests.object_store import Store
 
@@ -137,12 +137,10 @@ def test_what_others_have_changed_since_stays(store: Store, tmp_path: Path) -> N
 def test_a_commit_that_cannot_go_on_is_completed_later(
     store: Store, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    place = commit.put_in_place
-
     def refuse(aside: ObjectUrl, url: ObjectUrl) -> None:
         if url.key.startswith("other"):
             raise StoreError("access denied")
-        place(aside, url)
+        put_in_place(aside, url)
 
     with publication(tmp_path) as run:
         prepare(run, OUT / "a.csv")

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+import threading
+from collections.abc import Callable, Iterator, Mapping
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 
 from clinker.formats.common.read_spec import FormatError, InputFile
@@ -11,14 +13,39 @@ from clinker.formats.files.spool import Spool
 from clinker.stores.access import PIECE_BYTES, open_object
 from clinker.stores.urls import ObjectUrl
 
+_AT_ONCE = 8
+"""So many objects are fetched at once: most of the time a store is only waited for."""
 _HELP = "let whoever writes it finish first, then run again"
 
 
-def fetch(index: int, url: ObjectUrl, spool: Spool, advanced: Callable[[int], None]) -> InputFile:
-    """A copy of an object, under its own name for people; `advanced` is told of every piece.
+def fetch_all(
+    objects: Mapping[int, ObjectUrl], spool: Spool, advanced: Callable[[int], None]
+) -> dict[int, InputFile]:
+    """Copies of objects, by their places among the files of a source; `advanced` is told of every
+    piece.
 
-    FormatError if it cannot be read, or is replaced while it is.
+    FormatError if one cannot be read, or is replaced while it is: the first of them.
     """
+    if not objects:
+        return {}
+    one_at_a_time = threading.Lock()
+
+    def told(size: int) -> None:
+        with one_at_a_time:
+            advanced(size)
+
+    with ThreadPoolExecutor(_AT_ONCE) as pool:
+        fetching = {
+            index: pool.submit(_fetch, index, url, spool, told) for index, url in objects.items()
+        }
+        try:
+            return {index: fetched.result() for index, fetched in fetching.items()}
+        finally:
+            pool.shutdown(wait=False, cancel_futures=True)
+
+
+def _fetch(index: int, url: ObjectUrl, spool: Spool, advanced: Callable[[int], None]) -> InputFile:
+    """A copy of an object, under its own name for people."""
     shown = str(url)
     with _readable(shown):
         stream = open_object(url)
