@@ -10,8 +10,9 @@ from pathlib import Path
 
 from clinker.cli.clinker_run import compile_file
 from clinker.cli.command import CONFIGURATION, IO, OK, USAGE, CommandError, report
+from clinker.cxl.failure import printable
 from clinker.formats.files.marks import nearest_directory
-from clinker.formats.files.objects.recovery import recover_objects
+from clinker.formats.files.objects.recovery import places_below, recover_objects
 from clinker.formats.files.recovery import recover
 from clinker.plan.files.paths import url_fault, with_parents, written_places
 from clinker.stores.urls import FilePath, ObjectUrl, parse_url
@@ -45,7 +46,7 @@ def _directories(place: str, args: Namespace) -> Iterator[FilePath]:
     if url := parse_url(place):
         if wrong := url_fault(url):
             raise CommandError(f"{wrong.message}\n  help: {wrong.help}", USAGE)
-        yield ObjectUrl(url.scheme, url.authority, url.key.rstrip("/"))
+        yield from _below_in_store(ObjectUrl(url.scheme, url.authority, url.key.rstrip("/")))
         return
     path = Path(place)
     if path.is_dir():
@@ -59,13 +60,20 @@ def _directories(place: str, args: Namespace) -> Iterator[FilePath]:
     pipeline, graph = compiled.plan.pipeline, compiled.plan.graph
     for directory, has_others_below in written_places(pipeline, graph, compiled.plan.options):
         if isinstance(directory, ObjectUrl):
-            yield directory
+            yield from _below_in_store(directory) if has_others_below else [directory]
             continue
         for each in with_parents(directory, compiled.plan.options.base_dir):
             if isinstance(each, Path):
                 yield nearest_directory(each)
         if has_others_below:
             yield from _below(directory)
+
+
+def _below_in_store(directory: ObjectUrl) -> list[ObjectUrl]:
+    try:
+        return places_below(directory)
+    except OSError as problem:
+        raise CommandError(f"'{printable(str(directory))}': {problem.strerror}", IO) from problem
 
 
 def _below(directory: Path) -> Iterator[Path]:

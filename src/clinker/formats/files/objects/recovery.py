@@ -15,8 +15,8 @@ from clinker.formats.files.objects.marks import (
     runs_in,
 )
 from clinker.formats.files.recovery import Recovered
-from clinker.stores.access import ObjectFacts, remove_directory, remove_object
-from clinker.stores.urls import ObjectUrl
+from clinker.stores.access import ObjectFacts, list_objects, remove_directory, remove_object
+from clinker.stores.urls import ASIDE, ObjectUrl
 
 
 def recover_objects(directories: Iterable[ObjectUrl], *, force: bool = False) -> list[Recovered]:
@@ -35,6 +35,17 @@ def recover_objects(directories: Iterable[ObjectUrl], *, force: bool = False) ->
             if result:
                 recovered.append(result)
     return recovered
+
+
+def places_below(directory: ObjectUrl) -> list[ObjectUrl]:
+    """A directory, and those below it in which runs have left something; OSError if the store
+    cannot be asked."""
+    places = {directory: None}
+    for found in list_objects(directory, recursive=True):
+        before, aside, _ = f"/{found.url.key}".partition(f"/{ASIDE}/")
+        if aside:
+            places[ObjectUrl(directory.scheme, directory.authority, before.lstrip("/"))] = None
+    return list(places)
 
 
 def _recover(
