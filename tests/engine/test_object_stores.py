@@ -6,10 +6,16 @@ import gzip
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass
+from textwrap import dedent
 from typing import Any
 
 import pytest
 
+from clinker.formats.files.claims import Claimant
+from clinker.formats.files.publication import Publication
+from clinker.plan.compile import compile_pipeline
+from clinker.plan.options import Options, Preview
+from clinker.stores.urls import ObjectUrl
 from tests.engine.whole_runs import Ran, Workplace
 from tests.object_store import Store
 
@@ -78,9 +84,10 @@ def test_many_objects_packed_ones_and_names_of_all_kinds(place: Place) -> None:
         content = b"id,amount\n1,1\n"
         packed = gzip.compress(content) if name.endswith(".gz") else content
         place.store.put(f"in/{name}", packed)
-    place.store.put("in/.clinker/run/1.csv", "id,amount\n9,9\n")
+    for other in ("in/.clinker/run/1.csv", "in/tmp/x.csv", "in/old.csv"):
+        place.store.put(other, "id,amount\n9,9\n")
     changes = {
-        "SOURCE": 'glob: "s3://data/in/**/*.csv*"',
+        "SOURCE": 'glob: "s3://data/in/**/*.csv*", exclude: ["**/tmp/*", old.csv]',
         "OUTPUT": 'path: "s3://data/ö {source_name}#?.csv"',
     }
     assert place.run(changes).code == 0
@@ -195,3 +202,69 @@ def test_a_run_that_fails_leaves_nothing(place: Place) -> None:
     ran = place.run(text | {"strategy: continue, dlq: { path: dlq.csv }": "strategy: fail_fast"})
     assert ran.code == 3
     assert place.store.listed() == ["in/a.csv"]
+
+
+LAYOUT = """
+    pipeline: { name: p }
+    nodes:
+      - type: source
+        name: people
+        config:
+          type: fixed_width
+          path: s3://data/in.dat
+          format_schema: s3://data/SCHEMA
+          schema: { id: int, name: string }
+      - { type: output, name: o, input: people, config: { type: csv, path: out.csv } }
+"""
+
+
+def test_layouts_of_a_store(place: Place) -> None:
+    place.store.put("in.dat", "00007bond\n")
+    place.store.put("people.yaml", "fields: [{ name: id, width: 5 }, { name: name, width: 4 }]")
+    assert place.workplace.run(LAYOUT.replace("SCHEMA", "people.yaml")).code == 0
+    assert place.workplace.read("out.csv") == "id,name\n7,bond\n"
+    text = dedent(LAYOUT.replace("SCHEMA", "missing.yaml")).encode()
+    compiled = compile_pipeline(text, "p.yaml", Options(base_dir=place.workplace.folder))
+    (problem,) = compiled.diagnostics
+    assert problem.code == "E071"
+    assert problem.message == "the schema file 's3://data/missing.yaml' does not exist"
+
+
+def test_two_runs_never_write_the_same_object(place: Place) -> None:
+    """Nobody is kept from what the other one does not write."""
+    place.store.put("in/a.csv", "id,amount\n1,1\n")
+    other = Claimant(run_id="other", batch_id="nightly", process=1, host="etl1", started="now")
+    with Publication("other") as publication:
+        claims = publication.object_claims(other)
+        assert claims.make([ObjectUrl("s3", "data", "out/a.csv")]) is None
+        ran = place.run(force=True)
+        assert (ran.code, ran.message) == (
+            4,
+            "'s3://data/out/a.csv' is being written by another run: batch 'nightly', process 1 on "
+            "etl1, since now",
+        )
+        assert place.run({"OUTPUT": "path: s3://data/out/b.csv"}).code == 0
+        assert (
+            place.run({"OUTPUT": "path: s3://data/out/a.csv, if_exists: unique_suffix"}).code == 0
+        )
+    assert place.store.listed("out") == ["out/a.csv", "out/b.csv"]
+
+
+def test_a_preview_writes_nothing(place: Place) -> None:
+    place.store.put("in/a.csv", CSV)
+    ran = place.run({"DLQ": "s3://data/dlq.csv"}, preview=Preview(1))
+    assert ran.code == 0
+    assert ran.report
+    assert ran.report.outputs[0].preview == b"id,amount,at\n1,10,s3://data/in/a.csv#1\n"
+    assert place.store.listed() == ["in/a.csv"]
+
+
+def test_an_output_for_each_object(place: Place) -> None:
+    for name in ("x", "y"):
+        place.store.put(f"in/{name}.csv", "id,amount\n1,1\n")
+    changes = {
+        "SOURCE": "glob: s3://data/in/*.csv",
+        "OUTPUT": 'path: "s3://data/out/{source_file}_{n}.csv"',
+    }
+    assert place.run(changes).code == 0
+    assert place.store.listed("out") == ["out/x_.csv", "out/y_.csv"]

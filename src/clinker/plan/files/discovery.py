@@ -340,7 +340,7 @@ def input_problems(
     if config.files.on_no_match == "skip":
         return
     for missing in discovery.missing:
-        place = config.at("path")
+        place = _matcher(config)
         if missing.position is not None:
             place = config.at("paths", missing.position)
         message = f"'{missing.path}' {missing.reason}"

@@ -96,9 +96,12 @@ def _class(rest: str, at: int) -> tuple[str, str]:
 
 
 def matches_any(patterns: Sequence[str], path: FilePath, base_dir: Path) -> bool:
-    """Whether a glob matches the path, as seen from the base directory or in full, or its name."""
-    full = str(path) if isinstance(path, ObjectUrl) else path.absolute().as_posix()
-    shown = {display_name(path, base_dir), full, path.name}
+    """Whether a glob matches the path, as seen from the base directory or in full, or its name; of
+    an object its URL, key or name."""
+    if isinstance(path, ObjectUrl):
+        shown = {str(path), path.key, path.name}
+    else:
+        shown = {display_name(path, base_dir), path.absolute().as_posix(), path.name}
     compiled = [compile_glob(pattern.removeprefix("./")) for pattern in patterns]
     return any(glob.fullmatch(text) for glob in compiled for text in shown)
 

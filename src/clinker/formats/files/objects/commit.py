@@ -56,8 +56,12 @@ class ObjectChange:
 
     @property
     def is_due(self) -> bool:
-        """Whether nobody has changed the object since, be it the run itself or another."""
-        return _state(self.url) == self.before
+        """Whether nobody has put another object there since, be it the run itself or another.
+
+        Where a move does not replace, an object is missing for a moment.
+        """
+        now = _state(self.url)
+        return now == self.before or (now is None and self.aside is not None)
 
 
 class ObjectCommit:
