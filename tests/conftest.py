@@ -15,6 +15,7 @@ from hypothesis import settings
 
 from clinker.engine.session import SessionSettings, open_session
 from clinker.engine.session.session import Session
+from tests.object_store import Store, running_store
 
 # How long a test takes depends on what else the machine does.
 settings.register_profile("clinker", deadline=None)
@@ -53,6 +54,21 @@ def _server() -> Iterator[str]:
         assert process.stdout
         yield f"sc://localhost:{int(process.stdout.readline())}"
         process.communicate()
+
+
+@pytest.fixture(scope="session")
+def whole_store() -> Iterator[Store]:
+    with running_store() as store:
+        yield store
+
+
+@pytest.fixture
+def store(whole_store: Store, monkeypatch: pytest.MonkeyPatch) -> Store:
+    """An object store with an empty bucket, which the environment leads to."""
+    for name, value in whole_store.environment.items():
+        monkeypatch.setenv(name, value)
+    whole_store.clear()
+    return whole_store
 
 
 @pytest.fixture(scope="session")

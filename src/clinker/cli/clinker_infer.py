@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 from argparse import Namespace
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 
 from clinker.cli.command import IO, OK, USAGE, CommandError
@@ -19,6 +20,7 @@ def run(args: Namespace) -> int:
         raise CommandError("--name names one source, so it needs exactly one file", USAGE)
     if args.name and not args.name.replace("-", "_").isidentifier():
         raise CommandError(f"--name: '{printable(args.name)}' is no name for a source", USAGE)
+    _check_urls(args.files)
     output = Path(args.output) if args.output else None
     base_dir = output.parent if output else Path()
     try:
@@ -38,15 +40,32 @@ def run(args: Namespace) -> int:
     return OK
 
 
+def _check_urls(paths: Sequence[str]) -> None:
+    """Nothing is asked of a store by a URL that would tell secrets."""
+    from clinker.plan.files.paths import url_fault
+    from clinker.stores.urls import parse_url
+
+    for url in filter(None, map(parse_url, paths)):
+        if wrong := url_fault(url):
+            raise CommandError(f"{wrong.message}\n  help: {wrong.help}", USAGE)
+
+
 def _warn_of_outsiders(paths: Sequence[str], base_dir: Path) -> None:
     """Sources may lie only below the pipeline file, or below the workspace that it is in."""
-    from clinker.plan.files.paths import leaves, resolve
+    from clinker.plan.files.paths import forbidden, leaves, resolve
+    from clinker.plan.files.storage import load_storage
     from clinker.plan.files.workspace import locate_workspace
     from clinker.plan.options import Options
+    from clinker.stores.urls import parse_url
 
-    root = locate_workspace(Options(base_dir=base_dir)).root
+    options = locate_workspace(Options(base_dir=base_dir))
+    root, settings = options.root, load_storage(options.root).settings
+    options = replace(options, objects=settings.objects if settings else ())
     for path in paths:
-        if leaves(resolve(path, base_dir), root):
+        if parse_url(path):
+            if wrong := forbidden(path, options):
+                print(f"warning: {wrong.message}: {wrong.help}", file=sys.stderr)
+        elif leaves(resolve(path, base_dir), root):
             print(
                 f"warning: {printable(path)} is outside of the pipeline's directory, so a run "
                 "refuses it: put a clinker.toml into a directory above both",

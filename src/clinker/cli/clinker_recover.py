@@ -9,10 +9,13 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from clinker.cli.clinker_run import compile_file
-from clinker.cli.command import CONFIGURATION, IO, OK, CommandError, report
+from clinker.cli.command import CONFIGURATION, IO, OK, USAGE, CommandError, report
+from clinker.cxl.failure import printable
 from clinker.formats.files.marks import nearest_directory
+from clinker.formats.files.objects.recovery import places_below, recover_objects
 from clinker.formats.files.recovery import recover
-from clinker.plan.files.paths import with_parents, written_places
+from clinker.plan.files.paths import url_fault, with_parents, written_places
+from clinker.stores.urls import FilePath, ObjectUrl, parse_url
 
 
 def run(args: Namespace) -> int:
@@ -22,7 +25,12 @@ def run(args: Namespace) -> int:
     # Only this one module of the engine is needed, and it needs nothing else.
     from clinker.engine.session.workspace import remove_abandoned
 
-    recoveries = recover(directories, force=args.force)
+    recoveries = [
+        *recover([place for place in directories if isinstance(place, Path)], force=args.force),
+        *recover_objects(
+            [place for place in directories if isinstance(place, ObjectUrl)], force=args.force
+        ),
+    ]
     for recovered in recoveries:
         print(recovered, file=sys.stderr if recovered.problem else sys.stdout)
     runs = remove_abandoned()
@@ -33,8 +41,13 @@ def run(args: Namespace) -> int:
     return IO if any(recovered.problem for recovered in recoveries) else OK
 
 
-def _directories(place: str, args: Namespace) -> Iterator[Path]:
+def _directories(place: str, args: Namespace) -> Iterator[FilePath]:
     """Where runs may have left something."""
+    if url := parse_url(place):
+        if wrong := url_fault(url):
+            raise CommandError(f"{wrong.message}\n  help: {wrong.help}", USAGE)
+        yield from _below_in_store(ObjectUrl(url.scheme, url.authority, url.key.rstrip("/")))
+        return
     path = Path(place)
     if path.is_dir():
         yield from _below(path)
@@ -46,9 +59,21 @@ def _directories(place: str, args: Namespace) -> Iterator[Path]:
         raise CommandError(f"'{place}' does not compile", CONFIGURATION)
     pipeline, graph = compiled.plan.pipeline, compiled.plan.graph
     for directory, has_others_below in written_places(pipeline, graph, compiled.plan.options):
-        yield from map(nearest_directory, with_parents(directory, compiled.plan.options.base_dir))
+        if isinstance(directory, ObjectUrl):
+            yield from _below_in_store(directory) if has_others_below else [directory]
+            continue
+        for each in with_parents(directory, compiled.plan.options.base_dir):
+            if isinstance(each, Path):
+                yield nearest_directory(each)
         if has_others_below:
             yield from _below(directory)
+
+
+def _below_in_store(directory: ObjectUrl) -> list[ObjectUrl]:
+    try:
+        return places_below(directory)
+    except OSError as problem:
+        raise CommandError(f"'{printable(str(directory))}': {problem.strerror}", IO) from problem
 
 
 def _below(directory: Path) -> Iterator[Path]:

@@ -13,6 +13,7 @@ from clinker.config.names import Name
 from clinker.config.quantities import FileSize
 from clinker.diagnostics import Diagnostic
 from clinker.diagnostics.suggest import closest
+from clinker.stores.urls import SCHEMES, parse_url
 
 
 class Spill(Model):
@@ -58,12 +59,34 @@ class Staging(Model):
             )
 
 
+class Objects(Model):
+    """What pipelines may read and write in object stores."""
+
+    allow: tuple[Name, ...] = Field(
+        default=(), description="the buckets, or directories in them, that pipelines may use"
+    )
+
+    def check(self) -> Iterator[Diagnostic]:
+        for url in self.allow:
+            if not parse_url(url):
+                yield self.problem(
+                    "E033",
+                    f"'{url}' is no bucket of an object store",
+                    "allow",
+                    help="write s3://bucket/ or s3://bucket/directory/; the kinds of stores are: "
+                    + ", ".join(SCHEMES),
+                )
+
+
 class Storage(Model):
     spill: Spill = Field(
         default_factory=Spill.model_construct, description="what does not fit into memory"
     )
     staging: Staging = Field(
         default_factory=Staging.model_construct, description="copies of inputs on a local volume"
+    )
+    objects: Objects = Field(
+        default_factory=Objects.model_construct, description="what may be used in object stores"
     )
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from pathlib import Path
 
@@ -21,6 +21,7 @@ from clinker.editing.suggestion import Suggestion
 from clinker.editing.symbols import Symbol, outline
 from clinker.frozen import frozen
 from clinker.plan.options import Options
+from clinker.stores.urls import ObjectUrl
 
 
 @frozen(eq=False)
@@ -75,12 +76,30 @@ class Place:
     """The text of that file."""
 
 
+def _asked_once(read: Callable[[ObjectUrl], bytes]) -> Callable[[ObjectUrl], bytes]:
+    """Stores are far away: none is asked again with every key that is pressed."""
+    answers: dict[ObjectUrl, bytes | OSError] = {}
+
+    def ask(url: ObjectUrl) -> bytes:
+        if url not in answers:
+            try:
+                answers[url] = read(url)
+            except OSError as problem:
+                answers[url] = problem
+        answer = answers[url]
+        if isinstance(answer, OSError):
+            raise answer
+        return answer
+
+    return ask
+
+
 class Desk:
     """All files that are open; what they refer to is read as it is written here."""
 
     def __init__(self, options: Options) -> None:
         self.sheets: dict[Path, Sheet] = {}
-        self._options = options
+        self._options = replace(options, read_object=_asked_once(options.read_object))
 
     def open(self, path: Path, text: str) -> Sheet:
         """A file whose text is now this."""

@@ -22,6 +22,7 @@ from clinker.infer.reading import Records, read_records
 from clinker.infer.sample import Sample, take_sample
 from clinker.infer.text import Text, decode
 from clinker.infer.xml import guess_xml
+from clinker.stores.urls import parse_url
 
 FORMATS = ("csv", "json", "xml", "fixed_width")
 """The formats whose columns differ from file to file, as pipeline files name them."""
@@ -168,12 +169,17 @@ def _guess(sample: Sample, text: Text | None, format: str) -> Guess:
 def _source(file: _File, columns: Sequence[Column], name: str, base_dir: Path) -> InferredSource:
     return InferredSource(
         name=name,
-        path=PurePath(os.path.relpath(file.path, base_dir)).as_posix(),
+        path=_written(file.path, base_dir),
         guess=file.guess,
         columns=columns,
         facts=file.facts,
         doubts=file.guess.doubts,
     )
+
+
+def _written(path: str, base_dir: Path) -> str:
+    """A path as a pipeline in the base directory names it."""
+    return path if parse_url(path) else PurePath(os.path.relpath(path, base_dir)).as_posix()
 
 
 def _names(paths: Sequence[str], name: str | None) -> list[str]:

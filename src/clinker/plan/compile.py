@@ -127,6 +127,9 @@ def compile_pipeline(content: bytes, name: str, options: Options) -> Compiled:
 def compile_loaded(loaded: Loaded[Pipeline], path: Path, options: Options) -> Compiled:
     """Compile a pipeline that was read from `path`."""
     options = locate_workspace(options)
+    storage = load_storage(options.root, options.read)
+    if storage.settings:
+        options = replace(options, objects=storage.settings.objects)
     findings = list(loaded.diagnostics)
     pipeline = loaded.value or loaded.readable
     if pipeline is None:
@@ -163,7 +166,6 @@ def compile_loaded(loaded: Loaded[Pipeline], path: Path, options: Options) -> Co
     checked = keep(_check(pipeline, graph, bound.nodes))
 
     layouts = load_layouts(graph, options)
-    storage = load_storage(options.root, options.read)
     findings += [*layouts.diagnostics, *storage.diagnostics]
     findings += check_written(bound.nodes, layouts.by_node)
     findings += _check_files(pipeline, graph, options, channel_name)

@@ -7,6 +7,8 @@ from dataclasses import field
 from pathlib import Path
 
 from clinker.frozen import frozen
+from clinker.stores.access import read_object
+from clinker.stores.urls import ObjectUrl
 
 
 @frozen
@@ -42,6 +44,8 @@ class Options:
     channel: Path | None = None
     rules_path: Path | None = None
     allow_absolute_paths: bool = False
+    objects: tuple[str, ...] = ()
+    """What the workspace allows of object stores: the beginnings of URLs."""
     environment: str | None = None
     memory_limit: int | None = None
     threads: int | None = None
@@ -60,6 +64,7 @@ class Options:
     """The environment, from which `${NAME}` in the file is replaced."""
     read: Callable[[Path], bytes] = Path.read_bytes
     """How the files that a pipeline refers to are read: an editor has some that are not saved."""
+    read_object: Callable[[ObjectUrl], bytes] = read_object
 
     @property
     def root(self) -> Path:

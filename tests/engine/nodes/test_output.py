@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from pathlib import Path
 
 import pytest
 
@@ -476,7 +477,7 @@ def test_paths_with_tokens(workplace: Workplace) -> None:
     assert ran.code == 0
     assert ran.report
     paths = [
-        path.relative_to(workplace.folder).as_posix()
+        Path(str(path)).relative_to(workplace.folder).as_posix()
         for o in ran.report.outputs
         for path in o.paths
     ]

@@ -51,8 +51,9 @@ def written(
         count = assemble(publication, Target(path=directory / "out.csv"), form, pieces, warn)
         published = publication.commit()
     assert count == len(whole) == sum(file.records for file in published)
-    assert all(file.size == file.path.stat().st_size for file in published)
-    return {file.path.name: file.path.read_text() for file in published}
+    paths = [directory / file.path.name for file in published]
+    assert [file.size for file in published] == [path.stat().st_size for path in paths]
+    return {path.name: path.read_text() for path in paths}
 
 
 def test_one_file(tmp_path: Path) -> None:
@@ -180,7 +181,7 @@ def test_parts_are_split_like_pieces_in_memory(tmp_path: Path) -> None:
         warnings: list[str] = []
         assemble(publication, Target(path=tmp_path / "b" / "out.csv"), form, parts, warnings.append)
         published = publication.commit()
-    assert {file.path.name: file.path.read_text() for file in published} == in_memory
+    assert {file.path.name: Path(str(file.path)).read_text() for file in published} == in_memory
     assert len(warnings) == 1
 
 

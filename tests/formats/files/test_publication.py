@@ -30,6 +30,7 @@ def publish(path: Path, data: bytes, if_exists: IfExists = "error", width: int =
         target = Target(path=path, if_exists=if_exists, unique_suffix_width=width)
         stage(publication, target, data)
         (published,) = publication.commit()
+    assert isinstance(published.path, Path)
     return published.path
 
 

@@ -177,6 +177,7 @@ def test_names_that_are_not_utf_8_are_shown_escaped(base: Path) -> None:
     Path(os.fsdecode(os.fsencode(base) + b"/data/\xff\n.csv")).write_text("x")
     (file,) = discovered(base, "glob: data/*\nexclude: ['*.txt', '[ab].csv', '.*']").files
     assert file.name == "data/\\xff\n.csv"
+    assert isinstance(file.path, Path)
     assert file.path.read_text() == "x"
 
 

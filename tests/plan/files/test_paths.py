@@ -6,6 +6,7 @@ import os
 from datetime import UTC, datetime, timedelta, timezone
 from pathlib import Path
 from textwrap import dedent
+from typing import Any
 
 import pytest
 from hypothesis import given
@@ -13,6 +14,7 @@ from hypothesis import strategies as st
 
 from clinker.config.template import parse_naming_template, parse_path_template
 from clinker.diagnostics import Diagnostic
+from clinker.diagnostics.render import render_text
 from clinker.plan.compile import compile_pipeline
 from clinker.plan.files.paths import (
     PathValues,
@@ -412,3 +414,81 @@ def test_a_directory_is_no_file(tmp_path: Path, path: str) -> None:
 def test_an_unknown_source_is_reported_once(tmp_path: Path) -> None:
     found = problems(tmp_path, source() + output(path="{source_name:t}/o.csv"))
     assert [problem.code for problem in found] == ["E073"]
+
+
+# Objects of stores
+
+
+def object_problems(folder: Path, path: str, allow: str = "", **options: Any) -> list[Diagnostic]:
+    if allow:
+        (folder / "clinker.toml").write_text(f'[storage.objects]\nallow = ["{allow}"]\n')
+    text = f"pipeline: {{ name: p }}\nnodes:\n{source()}{output(path=path)}"
+    return compile_pipeline(text.encode(), "p.yaml", Options(folder, **options)).diagnostics
+
+
+def test_objects_are_allowed_by_the_workspace_or_the_caller(tmp_path: Path) -> None:
+    refused = brief(object_problems(tmp_path, "s3://b/x.csv"))
+    message = "'s3://b/x.csv' is in an object store, and clinker.toml does not allow it"
+    assert [line.split(" ", 2)[2] for line in refused] == [message]
+    assert object_problems(tmp_path, "s3://b/x.csv", allow_absolute_paths=True) == []
+    assert object_problems(tmp_path, "s3://b/x.csv", "s3://b/") == []
+    assert object_problems(tmp_path, "s3://b/x.csv", "s3://b/in/")
+    assert object_problems(tmp_path, "gs://b/x.csv", "s3://b/")
+
+
+@pytest.mark.parametrize(
+    ("path", "message"),
+    [
+        (
+            "s3://b/../x.csv",
+            "'s3://b/../x.csv' has a part that is empty, '.' or '..', or a control",
+        ),
+        ("s3:///x.csv", "'s3:///x.csv' names no bucket"),
+        ("s3a://b/x.csv", "'s3a' is no kind of store"),
+        ("s3://K:S@b/x.csv", "line 15 of p.yaml: 's3://***@b/x.csv' carries credentials"),
+        ("s3a://K:S@b/x.csv", "line 15 of p.yaml: 's3a' is no kind of store"),
+        ("s3://b/x.csv?sig=S", "line 15 of p.yaml: 's3://b/x.csv?***' carries credentials"),
+    ],
+)
+def test_urls_that_are_not_acceptable(tmp_path: Path, path: str, message: str) -> None:
+    (found,) = object_problems(tmp_path, path, allow_absolute_paths=True)
+    assert found.code == "E-SEC-001"
+    assert found.message.startswith(message)
+    if "S" in path:
+        assert "S@" not in render_text([found])
+        assert "sig" not in render_text([found])
+
+
+def test_what_is_no_data_is_on_this_machine(tmp_path: Path) -> None:
+    text = f"pipeline: {{ name: p, rules_path: 's3://b/rules' }}\nnodes:\n{source()}{output()}"
+    options = Options(tmp_path, allow_absolute_paths=True)
+    (found,) = compile_pipeline(text.encode(), "p.yaml", options).diagnostics
+    assert "where only data, dead letters and schema files can be" in found.message
+
+
+def test_patterns_of_objects_are_judged_by_their_beginning(tmp_path: Path) -> None:
+    (tmp_path / "clinker.toml").write_text('[storage.objects]\nallow = ["s3://b/in/"]\n')
+
+    def judged(glob: str) -> list[Diagnostic]:
+        nodes = source(where=f"glob: '{glob}'") + output()
+        text = f"pipeline: {{ name: p }}\nnodes:\n{nodes}"
+        return compile_pipeline(text.encode(), "p.yaml", Options(tmp_path)).diagnostics
+
+    assert judged("s3://b/in/*/x?.csv") == []
+    assert judged("s3://b/in/[ab].csv") == []
+    assert judged("s3://b/i*/x.csv")
+    assert judged("s3://b*/in/x.csv")
+    assert judged("s3a://b/in/*.csv")
+
+
+def test_outputs_that_share_an_object(tmp_path: Path) -> None:
+    nodes = source(where="path: s3://b/x.csv") + output(path="s3://b/x.csv")
+    text = f"pipeline: {{ name: p }}\nnodes:\n{nodes}{output('q', 's3://b/y/')}"
+    options = Options(tmp_path, allow_absolute_paths=True)
+    found = compile_pipeline(text.encode(), "p.yaml", options).diagnostics
+    assert [each.code for each in found] == ["E076", "E075"]
+
+
+def test_the_workspace_allows_what_is_an_object(tmp_path: Path) -> None:
+    (found,) = object_problems(tmp_path, "o.csv", "bucket/in")
+    assert (found.code, found.message) == ("E033", "'bucket/in' is no bucket of an object store")

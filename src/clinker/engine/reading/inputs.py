@@ -25,6 +25,7 @@ from clinker.engine.report.facts import Exit, Identity, RunError
 from clinker.engine.run.observer import Observer
 from clinker.formats import FORMATS, format_named
 from clinker.formats.common.read_spec import POSITION, REJECT, WIDENED
+from clinker.formats.files.objects.fetching import fetch_all
 from clinker.formats.files.spool import Spool
 from clinker.formats.files.unpacking import find_codec, unpack
 from clinker.formats.reading import (
@@ -47,6 +48,7 @@ from clinker.plan.compile import Plan
 from clinker.plan.files.discovery import SourceFile, discover, input_problems
 from clinker.plan.graph.graph import Unit
 from clinker.plan.options import GivenFile
+from clinker.stores.urls import FilePath, ObjectUrl
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
@@ -91,7 +93,7 @@ class SourceInput:
         return self.spec.source_name
 
     @property
-    def paths(self) -> tuple[Path, ...]:
+    def paths(self) -> tuple[FilePath, ...]:
         """Where its files are; pages of a service are nowhere."""
         is_paged = any(file.page_of is not None for file in self.surveyed)
         return () if is_paged else tuple(file.path for file in self.files)
@@ -271,19 +273,30 @@ class _Opening:
         files = self.found[unit.name]
         if given:
             return files, tuple(self._survey_given(given, config) for _ in files)
-        return files, tuple(self._survey(i, file, config) for i, file in enumerate(files))
+        fetched = self._fetch(files)
+        return files, tuple(
+            self._unpacked(fetched.get(i) or self._survey(i, file), str(file.path), config)
+            for i, file in enumerate(files)
+        )
+
+    def _fetch(self, files: Sequence[SourceFile]) -> Mapping[int, InputFile]:
+        """Copies of those that are objects, by their places."""
+        objects = {i: f.path for i, f in enumerate(files) if isinstance(f.path, ObjectUrl)}
+        if objects:
+            size = sum(files[i].size for i in objects)
+            self.observer.step_started("fetching objects", size, "bytes")
+        return fetch_all(objects, self.spool, self.observer.advanced)
 
     def _survey_given(self, given: GivenFile, config: SourceConfig) -> InputFile:
         """The file that stands for all those of a source."""
         found = input_file(0, str(given.path), given.name)
         return self._unpacked(found, given.name, config) if given.is_packed else found
 
-    def _survey(self, index: int, file: SourceFile, config: SourceConfig) -> InputFile:
-        """A file as it is read: from its copy if it is staged, unpacked if it is compressed."""
+    def _survey(self, index: int, file: SourceFile) -> InputFile:
+        """A file as it is read: from its copy if it is staged."""
         path = str(file.path)
-        copy = self.copies.get(file.path)
-        found = input_file(index, str(copy), path) if copy else input_file(index, path)
-        return self._unpacked(found, path, config)
+        copy = self.copies.get(Path(path))
+        return input_file(index, str(copy), path) if copy else input_file(index, path)
 
     def _unpacked(self, found: InputFile, path: str, config: SourceConfig) -> InputFile:
         codec = find_codec(path, config.compression)

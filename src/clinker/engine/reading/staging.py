@@ -22,6 +22,7 @@ from clinker.formats.files.staging import (
 )
 from clinker.plan.compile import Plan
 from clinker.plan.files.storage import is_staged
+from clinker.stores.urls import FilePath
 
 
 class StagedSources:
@@ -33,12 +34,12 @@ class StagedSources:
         self.run_succeeded = False
         """Whether the run has ended as it should, without a dead letter."""
 
-    def copies(self, sources: Iterable[Path]) -> Mapping[Path, Path]:
+    def copies(self, sources: Iterable[FilePath]) -> Mapping[Path, Path]:
         """The copies of those sources that are to be staged; `RunError` if one cannot be."""
         if self._staging is None:
             return {}
         plan = self._plan
-        wanted = [path for path in sources if is_staged(plan.storage, path, plan.options.base_dir)]
+        wanted = [path for path in sources if is_staged(path, plan.storage, plan.options.base_dir)]
         with _errors(plan.storage.staging):
             return self._staging.hold(wanted)
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from pathlib import Path
 
 import orjson
 import pyarrow as pa
@@ -17,6 +16,7 @@ from clinker.engine.writing.destinations import dead_letter_target
 from clinker.formats.files.dead_letter_file import Entries, prepare_dead_letter_file
 from clinker.formats.files.publication import Publication
 from clinker.plan.compile import Plan
+from clinker.stores.urls import FilePath
 
 
 def prepare_files(
@@ -108,7 +108,7 @@ def log_unfiled(plan: Plan, rejected: Rejected, observer: Observer) -> None:
         observer.logged(TraceLevel.WARN, text, entry.node)
 
 
-def _entries_to(path: Path | None, plan: Plan, rejected: Rejected) -> Entries:
+def _entries_to(path: FilePath | None, plan: Plan, rejected: Rejected) -> Entries:
     """The entries that go to a file, or to none."""
     paths, common = plan.dead_letters.paths, plan.dead_letters.common_path
     sources = [name for name in rejected.by_source if paths.get(name, common) == path]

@@ -5,9 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
+from clinker.cxl.failure import printable
 from clinker.engine.report.facts import Counts, RunReport, SpilledNode
 from clinker.engine.report.notation import absolute, byte_size
 from clinker.plan.analyses.passing import NodePassing
+from clinker.stores.urls import FilePath, ObjectUrl
 
 _TOP_REASONS = 5
 
@@ -94,8 +96,10 @@ def _number(number: int | None) -> str:
     return "?" if number is None else str(number)
 
 
-def _shown(path: Path) -> str:
+def _shown(path: FilePath) -> str:
     """A file as seen from where the user is, if it is below."""
+    if isinstance(path, ObjectUrl):
+        return printable(str(path))
     full, here = Path(absolute(path)), Path.cwd()
     return str(full.relative_to(here) if full.is_relative_to(here) else full)
 

@@ -6,13 +6,13 @@ import enum
 from collections.abc import Mapping, Sequence
 from dataclasses import field
 from datetime import UTC, datetime
-from pathlib import Path
 from typing import TYPE_CHECKING, TypeAlias
 
 from clinker.diagnostics import Diagnostic, Location
 from clinker.formats.files.uuid7 import Uuid7Source
 from clinker.frozen import frozen
 from clinker.plan.analyses.passing import NodePassing
+from clinker.stores.urls import FilePath
 
 if TYPE_CHECKING:
     from clinker.engine.rejects.entries import Rejected
@@ -75,7 +75,7 @@ class SourceReport:
     """What a source read."""
 
     name: str
-    files: tuple[Path, ...]
+    files: tuple[FilePath, ...]
     records: int
     rejected: int | None
     """None if the run ended before that was known."""
@@ -93,7 +93,7 @@ class OutputReport:
     """What an output wrote."""
 
     name: str
-    paths: tuple[Path, ...]
+    paths: tuple[FilePath, ...]
     records: int
     bytes: int
     preview: Content | None = None
@@ -102,7 +102,7 @@ class OutputReport:
 
 @frozen(kw_only=True)
 class DeadLetterFile:
-    path: Path
+    path: FilePath
     entries: int
     bytes: int = 0
 

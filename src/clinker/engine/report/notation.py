@@ -4,16 +4,18 @@ from __future__ import annotations
 
 import os
 from datetime import datetime
-from pathlib import Path
 
 from clinker.engine.report.facts import RunReport
 from clinker.plan.analyses.passing import NodePassing
+from clinker.stores.urls import FilePath, ObjectUrl
 
 _UNITS = ("B", "kB", "MB", "GB", "TB")
 
 
-def absolute(path: Path) -> str:
+def absolute(path: FilePath) -> str:
     """A file by a name that holds wherever it is read; bytes that are no text are escaped."""
+    if isinstance(path, ObjectUrl):
+        return str(path)
     full = os.path.abspath(path)  # noqa: PTH100, Path.absolute keeps `..`
     return os.fsencode(full).decode("utf-8", "backslashreplace")
 

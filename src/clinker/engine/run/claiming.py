@@ -18,6 +18,7 @@ from clinker.formats.files.claims import Claimant, Conflict
 from clinker.formats.files.publication import Publication
 from clinker.plan.compile import Plan
 from clinker.plan.files.paths import with_parents
+from clinker.stores.urls import FilePath, ObjectUrl
 
 _PAUSE_SECONDS = 0.2
 _PATIENCE_SECONDS = 1.0
@@ -39,17 +40,17 @@ class Claiming:
         self._observer = observer
         self._recover = recover
         """What runs have left that were killed, their claims as well, is removed by it."""
-        self._claims = publication.claims(
-            Claimant(
-                run_id=identity.execution_id,
-                batch_id=identity.batch_id,
-                process=os.getpid(),
-                host=socket.gethostname(),
-                started=timestamp(identity.started),
-            )
+        claimant = Claimant(
+            run_id=identity.execution_id,
+            batch_id=identity.batch_id,
+            process=os.getpid(),
+            host=socket.gethostname(),
+            started=timestamp(identity.started),
         )
+        self._claims = publication.claims(claimant)
+        self._object_claims = publication.object_claims(claimant)
 
-    def claim(self, paths: Sequence[Path]) -> None:
+    def claim(self, paths: Sequence[FilePath]) -> None:
         """Claim these files and no others; `RunError` if another run does not let go of them."""
         wait = self._plan.options.wait
         end = time.monotonic() + (wait if wait is not None else _PATIENCE_SECONDS)
@@ -64,16 +65,31 @@ class Claiming:
             time.sleep(_PAUSE_SECONDS)
             self._recover()
 
-    def _conflict(self, paths: Sequence[Path]) -> Conflict | None:
-        base_dir = self._plan.options.base_dir
-        places = [place for path in paths for place in with_parents(path.parent, base_dir)]
-        if not paths:
-            return None
+    def _conflict(self, paths: Sequence[FilePath]) -> Conflict | None:
+        files = [path for path in paths if isinstance(path, Path)]
+        urls = [path for path in paths if isinstance(path, ObjectUrl)]
         try:
-            with writing_to(paths[0]):
-                return self._claims.make(paths, places)
+            return self._conflict_of_files(files) or self._conflict_of_objects(urls)
         except WriteError as problem:
             raise RunError(printable(str(problem)), Exit.IO, help=problem.help) from problem
+
+    def _conflict_of_files(self, files: Sequence[Path]) -> Conflict | None:
+        if not files:
+            return None
+        base_dir = self._plan.options.base_dir
+        places = [place for path in files for place in with_parents(path.parent, base_dir)]
+        with writing_to(files[0]):
+            return self._claims.make(files, [place for place in places if isinstance(place, Path)])
+
+    def _conflict_of_objects(self, urls: Sequence[ObjectUrl]) -> Conflict | None:
+        """Whoever waits for an object holds no file that others wait for."""
+        if not urls:
+            return None
+        with writing_to(urls[0]):
+            conflict = self._object_claims.make(urls)
+        if conflict:
+            self._claims.withdraw()
+        return conflict
 
 
 def _busy(conflict: Conflict, *, has_waited: bool) -> RunError:

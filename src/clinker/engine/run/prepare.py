@@ -20,12 +20,14 @@ from clinker.engine.writing.destinations import (
     known_files,
 )
 from clinker.formats.files.marks import nearest_directory
+from clinker.formats.files.objects.recovery import recover_objects
 from clinker.formats.files.publication import Publication
 from clinker.formats.files.recovery import recover
 from clinker.formats.files.spool import Spool
 from clinker.frozen import frozen
 from clinker.plan.compile import Plan
 from clinker.plan.files.paths import with_parents
+from clinker.stores.urls import FilePath, ObjectUrl
 
 
 @frozen(eq=False, kw_only=True)
@@ -54,7 +56,7 @@ def prepare(
     """Open the inputs and make sure that outputs can be written; `RunError` if they cannot."""
     identity = identify(plan.options.batch_id)
     observer.began(identity)
-    publication = Publication(identity.execution_id)
+    publication = Publication(identity.execution_id, spool.folder)
     try:
         return _prepare(plan, observer, spool, staged, watch, identity, publication)
     except BaseException:
@@ -103,17 +105,19 @@ def _prepare(
     )
 
 
-def _recover(plan: Plan, observer: Observer, directories: Iterable[Path]) -> None:
-    """Undo or remove what killed runs have left where this one is going to write.
+def _recover(plan: Plan, observer: Observer, directories: Iterable[FilePath]) -> None:
+    """Undo, complete or remove what killed runs have left where this one is going to write.
 
     Before a directory is made, its files lie aside in one above it.
     """
     if plan.options.preview:
         return
     base_dir = plan.options.base_dir
-    places = (place for each in directories for place in with_parents(each, base_dir))
-    for recovered in recover(map(nearest_directory, places)):
-        if recovered.undone or recovered.problem:
+    places = [place for each in directories for place in with_parents(each, base_dir)]
+    files = (nearest_directory(place) for place in places if isinstance(place, Path))
+    objects = [place for place in places if isinstance(place, ObjectUrl)]
+    for recovered in [*recover(files), *recover_objects(objects)]:
+        if recovered.undone or recovered.completed or recovered.problem:
             observer.warned(str(recovered))
         else:
             observer.logged(TraceLevel.INFO, str(recovered))

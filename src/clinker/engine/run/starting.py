@@ -43,13 +43,13 @@ def check_start(plan: Plan, settings: SessionSettings) -> list[Diagnostic]:
 
 def _storage_findings(plan: Plan) -> list[Diagnostic]:
     files = discover_all(plan, datetime.now(UTC))
-    staged = [
+    paths = [
         file.path
         for unit, _ in plan.graph.of(SourceNode)
         if unit.name in files
         for file in files[unit.name].files
-        if is_staged(plan.storage, file.path, plan.options.base_dir)
     ]
+    staged = [path for path in paths if is_staged(path, plan.storage, plan.options.base_dir)]
     estimate = sum(size or 0 for size in _estimates(plan, files).values())
     return check_storage(plan.storage, staged, gather_facts(plan.storage, staged), estimate)
 

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
-from pathlib import Path, PurePosixPath
+from pathlib import PurePath, PurePosixPath
 from typing import assert_never
 
 from clinker.config.nodes.output import OutputConfig
+from clinker.cxl.failure import printable
 from clinker.engine.reading.inputs import SourceInput
 from clinker.engine.report.facts import Exit, Identity, RunError
 from clinker.engine.writing.collecting import ONE_FILE, FileKey
@@ -17,14 +18,16 @@ from clinker.formats.files.publication import Target
 from clinker.plan.compile import Plan
 from clinker.plan.files.paths import (
     PathValues,
+    file_identity,
+    forbidden,
     known_values,
+    locate,
     pipeline_hash,
     render,
-    resolve,
     timestamp,
-    violation,
 )
 from clinker.plan.nodes import PlannedOutput, Shape
+from clinker.stores.urls import FilePath
 
 _PER_FILE = ("source_file", "source_path")
 _NO_FILE = "merged"
@@ -58,21 +61,21 @@ class Destinations:
     def check(self) -> None:
         """Whether none of the files for single input files is in the way, and none of all files
         would be written twice."""
-        first: dict[Path, tuple[PlannedOutput, FileKey]] = {}
+        first: dict[str, tuple[PlannedOutput, FileKey]] = {}
         for output in _outputs(self._plan):
             for key in self.keys(output):
                 target = self.target(output, key)
                 if key != ONE_FILE:
                     _check_existing(self._plan, output, target)
-                earlier = first.setdefault(target.path.resolve(), (output, key))
+                earlier = first.setdefault(file_identity(target.path), (output, key))
                 if earlier != (output, key) and target.if_exists != "unique_suffix":
                     raise self._written_twice(target.path, earlier, (output, key))
 
-    def directories(self) -> Iterator[Path]:
+    def directories(self) -> Iterator[FilePath]:
         """Where the files for single input files go."""
         return (target.path.parent for target in self._per_file())
 
-    def files(self) -> list[Path]:
+    def files(self) -> list[FilePath]:
         """The files for single input files, as far as their names are certain."""
         return [target.path for target in self._per_file() if _is_certain(target)]
 
@@ -83,7 +86,7 @@ class Destinations:
 
     def _written_twice(
         self,
-        path: Path,
+        path: FilePath,
         earlier: tuple[PlannedOutput, FileKey],
         later: tuple[PlannedOutput, FileKey],
     ) -> RunError:
@@ -107,20 +110,20 @@ def check_existing(plan: Plan, identity: Identity) -> None:
         if not is_per_file(output.node.config):
             _check_existing(plan, output, _target(plan, output, identity, None))
     for path in plan.dead_letters.files:
-        if existing_file(dead_letter_target(plan, path), None) and not plan.options.preview:
+        if _existing(dead_letter_target(plan, path), None) and not plan.options.preview:
             help = "use --force to overwrite it, or set 'if_exists' of the dead-letter queue"
             raise RunError(f"'{path}' exists already", Exit.IO, help=help)
 
 
-def dead_letter_target(plan: Plan, path: Path) -> Target:
+def dead_letter_target(plan: Plan, path: FilePath) -> Target:
     """One of the files of dead letters."""
     if_exists = plan.dead_letters.if_exists[path]
     if if_exists == "error" and plan.options.force:
         if_exists = "overwrite"
-    return Target(path=path, if_exists=if_exists, compression=compression_of(path))
+    return Target(path=path, if_exists=if_exists, compression=compression_of(PurePath(path.name)))
 
 
-def known_files(plan: Plan, identity: Identity) -> list[Path]:
+def known_files(plan: Plan, identity: Identity) -> list[FilePath]:
     """What a run writes, whatever there is to read, as far as the names are certain."""
     targets = [
         *(
@@ -138,7 +141,7 @@ def _is_certain(target: Target) -> bool:
     return target.if_exists != "unique_suffix"
 
 
-def known_directories(plan: Plan, identity: Identity) -> Iterator[Path]:
+def known_directories(plan: Plan, identity: Identity) -> Iterator[FilePath]:
     """Where a run writes, whatever there is to read."""
     for output in _outputs(plan):
         if not is_per_file(output.node.config):
@@ -152,10 +155,18 @@ def _outputs(plan: Plan) -> Iterator[PlannedOutput]:
 
 def _check_existing(plan: Plan, output: PlannedOutput, target: Target) -> None:
     split = output.node.config.split
-    existing = existing_file(target, split.naming.text if split and split.has_limit else None)
+    existing = _existing(target, split.naming.text if split and split.has_limit else None)
     if existing and not plan.options.preview:
         help = "use --force to overwrite it, or set 'if_exists' of the output"
         raise RunError(f"'{existing}' exists already", Exit.IO, help=help)
+
+
+def _existing(target: Target, naming: str | None) -> FilePath | None:
+    try:
+        return existing_file(target, naming)
+    except OSError as problem:
+        message = printable(f"cannot write {target.path}: {problem.strerror}")
+        raise RunError(message, Exit.IO) from problem
 
 
 def is_per_file(config: OutputConfig) -> bool:
@@ -186,12 +197,11 @@ def _target(
     values = _path_values(plan, output, identity, file)
     options = plan.options
 
-    def at(number: str) -> Path:
+    def at(number: str) -> FilePath:
         path = render(config.path, replace(values, n=number))
-        problem = violation(path, options.base_dir, options.allow_absolute_paths, options.root)
-        if problem:
+        if problem := forbidden(path, options):
             raise RunError(problem.message, Exit.CONFIGURATION, help=problem.help)
-        return resolve(path, options.base_dir)
+        return locate(path, options.base_dir)
 
     width = config.unique_suffix_width
     has_place = any(token.name == "n" for token in config.path.tokens)
@@ -206,7 +216,7 @@ def _target(
         path=path,
         if_exists=if_exists,
         unique_suffix_width=width,
-        compression=compression_of(path) if compression == "auto" else compression,
+        compression=compression_of(PurePath(path.name)) if compression == "auto" else compression,
         numbered=(lambda number: at(f"{number:0{width}}").name) if is_numbered else None,
         meta=_meta(plan, output, identity) if config.write_meta else None,
     )

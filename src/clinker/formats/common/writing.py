@@ -7,7 +7,6 @@ separator between them, and its closing.
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Iterable, Iterator, Mapping, Set
 from contextlib import contextmanager
 from dataclasses import field
@@ -20,6 +19,7 @@ import pyarrow as pa
 from clinker.cxl.types import MAP, Type
 from clinker.formats.common.read_spec import WIDENED
 from clinker.frozen import frozen
+from clinker.stores.urls import FilePath
 
 IfExists: TypeAlias = Literal["error", "overwrite", "unique_suffix"]
 Offsets: TypeAlias = npt.NDArray[np.int64]
@@ -58,13 +58,13 @@ class WriteError(Exception):
 
 
 @contextmanager
-def writing_to(path: str | os.PathLike[str]) -> Iterator[None]:
-    """What the operating system refuses inside is a `WriteError` about this path."""
+def writing_to(path: str | FilePath) -> Iterator[None]:
+    """What the operating system or a store refuses inside is a `WriteError` about this path."""
     try:
         yield
     except OSError as error:
         reason = error.strerror or str(error)
-        raise WriteError(f"cannot write {os.fspath(path)}: {reason}") from error
+        raise WriteError(f"cannot write {path}: {reason}") from error
 
 
 def _write_error(

@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable, Mapping
 from contextlib import ExitStack
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -27,6 +26,8 @@ from clinker.formats.files.publication import PreparedFile, Publication, Target
 from clinker.formats.files.split_names import find_split_files, split_path
 from clinker.formats.renderer import renderer
 from clinker.frozen import frozen
+from clinker.stores.access import find_if_any
+from clinker.stores.urls import FilePath, ObjectUrl
 
 
 def assemble(
@@ -46,8 +47,9 @@ def assemble(
         return files.records
 
 
-def existing_file(target: Target, naming: str | None) -> Path | None:
-    """A file that stands in the way of an output that must not replace any.
+def existing_file(target: Target, naming: str | None) -> FilePath | None:
+    """A file that stands in the way of an output that must not replace any; OSError if a store
+    cannot be asked.
 
     With `naming` it is split into files of such names.
     """
@@ -55,6 +57,8 @@ def existing_file(target: Target, naming: str | None) -> Path | None:
         return None
     if naming is not None:
         return next(find_split_files(target.path, naming), None)
+    if isinstance(target.path, ObjectUrl):
+        return target.path if find_if_any(target.path) else None
     return target.path if os.path.lexists(target.path) else None
 
 
@@ -227,7 +231,7 @@ class _Slice:
 class _Groups:
     """The runs of records that share their group key."""
 
-    def __init__(self, path: Path, split: Split, warn: Warn) -> None:
+    def __init__(self, path: FilePath, split: Split, warn: Warn) -> None:
         self._path = path
         self._split = split
         self._warn = warn

@@ -24,6 +24,7 @@ from clinker.formats.files.marks import (
 )
 from clinker.formats.files.recovery import may_be_alive
 from clinker.frozen import frozen
+from clinker.stores.urls import FilePath
 
 
 @frozen(kw_only=True)
@@ -36,12 +37,22 @@ class Claimant:
     host: str
     started: str
 
+    @property
+    def facts(self) -> dict[str, Any]:
+        """What is written down of it, beside the run that it is."""
+        return {
+            "batch_id": self.batch_id,
+            "process": self.process,
+            "host": self.host,
+            "started": self.started,
+        }
+
 
 @frozen(kw_only=True)
 class Conflict:
     """A file that another run is going to write."""
 
-    path: Path
+    path: FilePath
     claimant: Claimant
 
 
@@ -66,7 +77,7 @@ class Claims:
         around = {place for place in around if os.access(place, os.R_OK | os.X_OK)}
         around |= by_directory.keys()  # of files that links lead to
         with locked(around):
-            self._withdraw()
+            self.withdraw()
             for directory in sorted(around):
                 for run_id in runs_in(directory):
                     if run_id != self._claimant.run_id:
@@ -76,21 +87,16 @@ class Claims:
             self._write(by_directory)
         return None
 
-    def _withdraw(self) -> None:
+    def withdraw(self) -> None:
+        """Claim nothing any more."""
         for claims in self._claimed:
             claims.unlink(missing_ok=True)
         self._claimed.clear()
 
     def _write(self, by_directory: Mapping[Path, Sequence[str]]) -> None:
         for directory, names in by_directory.items():
-            who = self._claimant
-            claimant = {
-                "batch_id": who.batch_id,
-                "process": who.process,
-                "host": who.host,
-                "started": who.started,
-            }
-            content = json.dumps({"claimant": claimant, "paths": names}).encode()
+            claim = {"claimant": self._claimant.facts, "paths": names}
+            content = json.dumps(claim).encode()
             claims = claims_in(directory, self._claimant.run_id)
             write_aside(self._marks.new_name(directory), content).rename(claims)
             self._claimed.append(claims)

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import errno
 import os
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
-from itertools import count
 from pathlib import Path
 
-from clinker.file_names import split_name
-from clinker.formats.common.writing import IfExists, WriteError, writing_to
+from clinker.formats.common.writing import WriteError, writing_to
+from clinker.formats.files.free_names import Naming
 from clinker.formats.files.journal import Change, Journal, Written, read_journal
 from clinker.formats.files.marks import Marks, locked, sync_directory
 from clinker.formats.files.recovery import has_unfinished_commit, recover
@@ -26,24 +25,14 @@ class Placement:
 
     aside: Path
     path: Path
-    if_exists: IfExists
-    unique_suffix_width: int = 0
-    numbered: Callable[[int], str] | None = None
-    """The names to try, if it was said where in them the number goes."""
+    naming: Naming
     meta: Path | None = None
     """Another one, which goes beside it and has its name with `.meta.json` at the end."""
 
     @property
     def candidates(self) -> Iterator[Path]:
-        """The names that it may get: `out.txt`, `out-1.txt`, `out-2.txt`, …"""
-        yield self.path
-        if self.if_exists == "unique_suffix":
-            yield from map(self.path.with_name, map(self.numbered or self._at_the_end, count(1)))
-
-    def _at_the_end(self, number: int) -> str:
-        suffix = f"{number:0{self.unique_suffix_width}}"
-        stem, extension = split_name(self.path)
-        return f"{stem}-{suffix}{extension}"
+        """The paths that it may get."""
+        return map(self.path.with_name, self.naming.candidates(self.path.name))
 
 
 @frozen(kw_only=True)
@@ -115,7 +104,7 @@ class Commit:
 
     def _placing(self, placement: Placement) -> list[_Step]:
         path = placement.path
-        if placement.if_exists != "overwrite":
+        if placement.naming.if_exists != "overwrite":
             path = _first_free(path for path in placement.candidates if path not in self._planned)
         self._planned.add(path)
         steps = [self._step(placement.aside, path)]
@@ -144,7 +133,7 @@ class Commit:
                 steps[0].take()
 
     def _place(self, at: int, placement: Placement) -> None:
-        while not self._took(at, 0, placement.if_exists != "error"):
+        while not self._took(at, 0, placement.naming.if_exists != "error"):
             self._steps[at] = self._placing(placement)
             self._write_journal()
         while placement.meta and not self._took(at, 1):

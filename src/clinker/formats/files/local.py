@@ -10,10 +10,13 @@ import os
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from datetime import UTC, datetime
+from io import BufferedReader
 from pathlib import Path
 from typing import BinaryIO
 
 from clinker.formats.common.read_spec import FormatError, InputFile, Split
+from clinker.stores.access import PIECE_BYTES, open_object
+from clinker.stores.urls import parse_url
 
 _HELP = (
     "let whoever writes it finish first: write it under another name, and rename it when it is "
@@ -34,8 +37,10 @@ def input_file(
 
 
 def open_file(path: str) -> BinaryIO:
-    """A file to read; FormatError if it cannot be opened."""
+    """A file or an object to read; FormatError if it cannot be opened."""
     try:
+        if url := parse_url(path):
+            return BufferedReader(open_object(url), PIECE_BYTES)
         return Path(path).open("rb")
     except OSError as problem:
         raise FormatError(f"cannot be read: {problem.strerror}", path) from None

@@ -5,6 +5,9 @@ the disk; a directory that does not exist yet is made by the commit. `commit` wr
 about to change, then renames all files; if that fails half-way, what was there before comes back.
 If the process is killed half-way, `recovery` does the same. A run that fails leaves nothing behind
 and touches nothing.
+
+Objects are put together on this machine and uploaded aside, in the store; they get their names
+last, as `objects.commit` tells.
 """
 
 from __future__ import annotations
@@ -12,11 +15,10 @@ from __future__ import annotations
 import errno
 import os
 import stat
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
-from dataclasses import replace
 from pathlib import Path
-from typing import BinaryIO
+from typing import BinaryIO, TypeAlias
 
 import orjson
 
@@ -25,8 +27,14 @@ from clinker.formats.common.writing import IfExists, Sink, WriteError, writing_t
 from clinker.formats.files.claims import Claimant, Claims
 from clinker.formats.files.commit import Commit, Placement
 from clinker.formats.files.compression import CompressedSink
+from clinker.formats.files.free_names import Naming
 from clinker.formats.files.marks import Marks, staging_directory
+from clinker.formats.files.objects.claims import ObjectClaims
+from clinker.formats.files.objects.commit import ObjectCommit, ObjectPlacement
+from clinker.formats.files.objects.marks import ObjectMarks
 from clinker.frozen import frozen
+from clinker.stores.access import MOST_COPIED, upload, write_object
+from clinker.stores.urls import FilePath, ObjectUrl
 
 _BUFFER = 1 << 20
 _NEW_FILE_MODE = 0o666
@@ -37,7 +45,7 @@ _NEW_FILE_MODE = 0o666
 class Target:
     """Where a file goes, and what happens if one is there."""
 
-    path: Path
+    path: FilePath
     if_exists: IfExists = "error"
     unique_suffix_width: int = 0
     numbered: Callable[[int], str] | None = None
@@ -46,7 +54,15 @@ class Target:
     meta: Mapping[str, object] | None = None
     """What `<path>.meta.json` says beside the numbers of records and bytes, if it is wanted."""
 
-    def at(self, path: Path) -> Target:
+    @property
+    def naming(self) -> Naming:
+        return Naming(
+            if_exists=self.if_exists,
+            unique_suffix_width=self.unique_suffix_width,
+            numbered=self.numbered,
+        )
+
+    def at(self, path: FilePath) -> Target:
         """The same for another file, with the number at the end of its name."""
         return Target(
             path=path,
@@ -61,19 +77,38 @@ class Target:
 class Published:
     """A file that a run has written."""
 
-    path: Path
+    path: FilePath
     records: int
     size: int
 
 
 @frozen(kw_only=True)
 class _Prepared:
-    """A file that lies aside, complete."""
+    """A file or an object that lies aside, complete."""
 
     target: Target
-    aside: Path
+    place: _Place
     records: int
     size: int
+
+
+@frozen
+class _OnDisk:
+    """Where a file lies aside, and where it goes, behind all symbolic links."""
+
+    aside: Path
+    path: Path
+
+
+@frozen
+class _InStore:
+    """Where an object lies aside, and where it goes."""
+
+    aside: ObjectUrl
+    path: ObjectUrl
+
+
+_Place: TypeAlias = _OnDisk | _InStore
 
 
 class PreparedFile:
@@ -101,17 +136,24 @@ class PreparedFile:
 
 
 class Publication:
-    """The files of one run."""
+    """The files of one run, and its objects if there is a way to make folders for what goes to a
+    store."""
 
-    def __init__(self, run_id: str) -> None:
+    def __init__(self, run_id: str, make_folder: Callable[[], Path] | None = None) -> None:
         self._marks = Marks(run_id)
+        self._object_marks = ObjectMarks(run_id)
+        self._make_folder = make_folder
         self._prepared: list[_Prepared] = []
-        self._removals: list[Path] = []
-        self._taken: set[Path] = set()
+        self._removals: list[FilePath] = []
+        self._taken: set[FilePath] = set()
 
     def claims(self, claimant: Claimant) -> Claims:
         """The claims of the run, which end together with the publication."""
         return Claims(self._marks, claimant)
+
+    def object_claims(self, claimant: Claimant) -> ObjectClaims:
+        """The same for objects."""
+        return ObjectClaims(self._object_marks, claimant)
 
     def __enter__(self) -> Publication:
         return self
@@ -125,56 +167,78 @@ class Publication:
 
     @contextmanager
     def prepare(self, target: Target) -> Iterator[PreparedFile]:
-        """A new file; it is part of the publication once this ends well."""
+        """A new file or object; it is part of the publication once this ends well."""
         with writing_to(target.path):
-            real = self._claimed(target)
-            aside = self._marks.new_name(staging_directory(real))
+            path = self._claimed(target)
+            if isinstance(path, ObjectUrl):
+                aside = self._folder() / "aside"
+            else:
+                aside = self._marks.new_name(staging_directory(path))
             # Arrow hands over large buffers, which are written through without a copy.
-            file = os.fdopen(_create(aside, real), "wb", buffering=_BUFFER)
+            file = os.fdopen(_create(aside, path), "wb", buffering=_BUFFER)
         try:
             prepared = PreparedFile(target, file)
             yield prepared
             with writing_to(target.path):
                 prepared.finish()
-                _keep_mode(file.fileno(), real)
+                if isinstance(path, Path):
+                    _keep_mode(file.fileno(), path)
                 file.flush()
                 size = os.fstat(file.fileno()).st_size
-                os.fsync(file.fileno())
+                if isinstance(path, Path):
+                    os.fsync(file.fileno())
         finally:
             # What a full disk has left in the buffer fails again.
             with suppress(OSError):
                 file.close()
+        if isinstance(path, ObjectUrl):
+            place: _Place = _InStore(self._upload(aside, path), path)
+        else:
+            place = _OnDisk(aside, path)
         self._prepared.append(
-            _Prepared(
-                target=replace(target, path=real),
-                aside=aside,
-                records=prepared.records,
-                size=size,
-            )
+            _Prepared(target=target, place=place, records=prepared.records, size=size)
         )
 
-    def remove(self, path: Path) -> None:
+    def remove(self, path: FilePath) -> None:
         """Let a file of an earlier run vanish together with the appearance of the others."""
         with writing_to(path):
             self._removals.append(self._claimed(Target(path=path, if_exists="overwrite")))
 
     def parts_directory(self, target: Target) -> Path:
-        """A new directory on the volume of a target, for files that are only of use to this run."""
+        """A new directory for files that are only of use to this run: on the volume of a target, or
+        on this machine if that is an object."""
         with writing_to(target.path):
+            if isinstance(target.path, ObjectUrl):
+                return self._folder()
             directory = self._marks.new_name(staging_directory(target.path.resolve()), "parts")
             directory.mkdir(0o700)
         return directory
 
     def commit(self) -> list[Published]:
-        """Make all files visible; if that fails, none, and `discard` is still to be called."""
-        placements = [self._placement(prepared) for prepared in self._prepared]
-        removals = [path for path in self._removals if os.path.lexists(path)]
-        paths = []
-        if placements or removals:
-            paths = Commit(self._marks, placements, removals).carry_out()
+        """Make all files visible; if that fails, none, and `discard` is still to be called.
+
+        Objects come last: what is to become of them is certain by then.
+        """
+        on_disk: list[Placement] = []
+        in_store: list[ObjectPlacement] = []
+        for prepared in self._prepared:
+            match prepared.place:
+                case _OnDisk():
+                    on_disk.append(self._placement(prepared, prepared.place))
+                case _InStore():
+                    in_store.append(self._object_placement(prepared, prepared.place))
+        removed = [path for path in self._removals if isinstance(path, ObjectUrl)]
+        objects = ObjectCommit(self._object_marks, in_store, removed)
+        files = self._commit_files(on_disk)
+        objects.carry_out()
+        paths, urls = iter(files), iter(objects.paths)
         published = [
-            Published(path=path, records=prepared.records, size=prepared.size)
-            for path, prepared in zip(paths, self._prepared, strict=True)
+            Published(
+                path=next(paths) if isinstance(prepared.place, _OnDisk) else next(urls),
+                records=prepared.records,
+                size=prepared.size,
+            )
+            for prepared in self._prepared
         ]
         self.discard()
         return published
@@ -182,48 +246,95 @@ class Publication:
     def discard(self) -> None:
         """Remove what was never published."""
         self._marks.remove()
+        self._object_marks.remove()
         self._prepared.clear()
         self._removals.clear()
         self._taken.clear()
 
-    def _placement(self, prepared: _Prepared) -> Placement:
-        target = prepared.target
+    def _folder(self) -> Path:
+        assert self._make_folder
+        return self._make_folder()
+
+    def _commit_files(self, placements: Sequence[Placement]) -> list[Path]:
+        files = [path for path in self._removals if isinstance(path, Path)]
+        removals = [path for path in files if os.path.lexists(path)]
+        if not (placements or removals):
+            return []
+        return Commit(self._marks, placements, removals).carry_out()
+
+    def _placement(self, prepared: _Prepared, place: _OnDisk) -> Placement:
+        meta = _meta(prepared)
         return Placement(
-            aside=prepared.aside,
-            path=target.path,
-            if_exists=target.if_exists,
-            unique_suffix_width=target.unique_suffix_width,
-            numbered=target.numbered,
-            meta=None if target.meta is None else self._prepared_meta(prepared, target.meta),
+            aside=place.aside,
+            path=place.path,
+            naming=prepared.target.naming,
+            meta=None if meta is None else self._prepared_meta(place.path, meta),
         )
 
-    def _prepared_meta(self, prepared: _Prepared, meta: Mapping[str, object]) -> Path:
-        counts = {"record_count": prepared.records, "bytes_written": prepared.size}
-        path = prepared.target.path
+    def _prepared_meta(self, path: Path, meta: bytes) -> Path:
         with writing_to(path):
             aside = self._marks.new_name(staging_directory(path))
             replaced = path.with_name(path.name + ".meta.json")
             with os.fdopen(_create(aside, replaced), "wb") as file:
-                file.write(orjson.dumps({**meta, **counts}, option=orjson.OPT_INDENT_2) + b"\n")
+                file.write(meta)
                 file.flush()
                 os.fsync(file.fileno())
         return aside
 
-    def _claimed(self, target: Target) -> Path:
-        """The file that is meant, behind all symbolic links."""
-        real = target.path.resolve()
+    def _object_placement(self, prepared: _Prepared, place: _InStore) -> ObjectPlacement:
+        meta = _meta(prepared)
+        aside = None
+        if meta is not None:
+            with writing_to(place.path):
+                aside = self._object_marks.new_name(place.path.parent)
+                write_object(aside, meta)
+        return ObjectPlacement(
+            aside=place.aside, path=place.path, naming=prepared.target.naming, meta=aside
+        )
+
+    def _upload(self, file: Path, url: ObjectUrl) -> ObjectUrl:
+        """A file as an object that lies aside; it is not on this machine any more."""
+        with writing_to(url):
+            size = file.stat().st_size
+            if url.scheme == "s3" and size > MOST_COPIED:
+                raise OSError(
+                    errno.EFBIG,
+                    f"it has {size} bytes, and S3 puts no more than {MOST_COPIED} in place at "
+                    "once: split the output, or compress it",
+                )
+            aside = self._object_marks.new_name(url.parent)
+            upload(file, aside)
+            file.unlink()
+        return aside
+
+    def _claimed(self, target: Target) -> FilePath:
+        """The file that is meant, behind all symbolic links, or the object."""
+        path = target.path
+        real = path if isinstance(path, ObjectUrl) else path.resolve()
         if real in self._taken and target.if_exists != "unique_suffix":
             raise WriteError(f"{target.path} would be written twice")
-        if real.is_dir():
-            raise IsADirectoryError(errno.EISDIR, "a directory of that name exists")
-        if real.exists() and not real.is_file():
-            raise FileExistsError(errno.EEXIST, "it exists and is no regular file")
+        if isinstance(real, Path):
+            if real.is_dir():
+                raise IsADirectoryError(errno.EISDIR, "a directory of that name exists")
+            if real.exists() and not real.is_file():
+                raise FileExistsError(errno.EEXIST, "it exists and is no regular file")
         self._taken.add(real)
         return real
 
 
-def _create(aside: Path, replaced: Path) -> int:
+def _meta(prepared: _Prepared) -> bytes | None:
+    """What is told of a file beside it, if that is wanted."""
+    meta = prepared.target.meta
+    if meta is None:
+        return None
+    counts = {"record_count": prepared.records, "bytes_written": prepared.size}
+    return orjson.dumps({**meta, **counts}, option=orjson.OPT_INDENT_2) + b"\n"
+
+
+def _create(aside: Path, replaced: FilePath) -> int:
     """A new file that nobody can read who could not read the one that it is to replace."""
+    if isinstance(replaced, ObjectUrl):
+        return os.open(aside, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
     try:
         mode = stat.S_IMODE(replaced.stat().st_mode)
     except FileNotFoundError:

@@ -14,16 +14,19 @@ from pathlib import Path
 from clinker.formats.files.journal import Journal, JournalError, read_journal
 from clinker.formats.files.marks import is_at, locked, mark_in, runs_in, sweep, take
 from clinker.frozen import frozen
+from clinker.stores.urls import FilePath, ObjectUrl
 
 
 @frozen(kw_only=True)
 class Recovered:
     """What came of a run that was killed."""
 
-    directory: Path
+    directory: FilePath
     run_id: str
     undone: tuple[Path, ...] = ()
     """Files that are again as they were before it."""
+    completed: tuple[ObjectUrl, ...] = ()
+    """Objects that it was about to put in place, and now are."""
     removed: int = 0
     """How many files were lying aside."""
     problem: str | None = None
@@ -37,6 +40,9 @@ class Recovered:
         if self.undone:
             names = ", ".join(f"'{path}'" for path in self.undone)
             return f"{who} while it put its files in place, is undone: {names}"
+        if self.completed:
+            names = ", ".join(f"'{url}'" for url in self.completed)
+            return f"{who} while it put its objects in place, is completed: {names}"
         files = "a file" if self.removed == 1 else f"{self.removed} files"
         return f"removed {files} that {who}, left in '{self.directory}'"
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 import errno
 import os
 import shutil
+import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -33,7 +34,10 @@ class Room:
 
 
 class Spool:
-    """Files in a directory that is made when the first one is, by whoever removes it again."""
+    """Files in a directory that is made when the first one is, by whoever removes it again.
+
+    Several threads may write to it at once.
+    """
 
     def __init__(self, make_directory: Callable[[], Path], most: int | None = None) -> None:
         self._make_directory = make_directory
@@ -41,6 +45,7 @@ class Spool:
         self._directory: Path | None = None
         self._files = 0
         self._size = 0
+        self._changing = threading.Lock()
 
     @contextmanager
     def file(self, shown: str) -> Iterator[SpoolFile]:
@@ -56,7 +61,8 @@ class Spool:
                 yield file
         except BaseException as problem:
             path.unlink(missing_ok=True)
-            self._size -= file.size
+            with self._changing:
+                self._size -= file.size
             if isinstance(problem, OSError) and problem.errno in _NO_ROOM:
                 raise self._unwritable(shown, problem) from None
             raise
@@ -68,17 +74,19 @@ class Spool:
         return path
 
     def _new_path(self) -> Path:
-        if self._directory is None:
-            self._directory = self._make_directory()
-        self._files += 1
-        return self._directory / f"{self._files - 1}"
+        with self._changing:
+            if self._directory is None:
+                self._directory = self._make_directory()
+            self._files += 1
+            return self._directory / f"{self._files - 1}"
 
     def take(self, size: int, shown: str) -> None:
         """Make sure that there is room for so many more bytes; FormatError if there is not."""
-        room = self._room()
-        if size > room.size:
-            raise FormatError(f"has {room.reason}", shown, room.help)
-        self._size += size
+        with self._changing:
+            room = self._room()
+            if size > room.size:
+                raise FormatError(f"has {room.reason}", shown, room.help)
+            self._size += size
 
     def _room(self) -> Room:
         assert self._directory

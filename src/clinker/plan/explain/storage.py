@@ -136,13 +136,12 @@ def _staging(plan: Plan, files: Mapping[str, Discovery]) -> Iterator[StagedSourc
 def _staged(plan: Plan, files: Iterable[SourceFile]) -> Iterator[StagedFile]:
     staging = plan.storage.staging
     for file in files:
-        if plan.storage.staging_dir is None or not is_staged(
-            plan.storage, file.path, plan.options.base_dir
-        ):
+        path, directory = file.path, plan.storage.staging_dir
+        if directory is None or not is_staged(path, plan.storage, plan.options.base_dir):
             yield StagedFile(file.name, None, None)
             continue
-        copy = StagedCopy.of(plan.storage.staging_dir, file.path)
+        copy = StagedCopy.of(directory, path)
         reuse = None
         if staging.on_existing == "reuse":
-            reuse = "hit" if copy.is_fresh(file.path) else "miss"
+            reuse = "hit" if copy.is_fresh(path) else "miss"
         yield StagedFile(file.name, f"{staging.dir}/{copy.path.name}", reuse)

@@ -13,8 +13,9 @@ from clinker.config.nodes import SourceNode
 from clinker.diagnostics import Diagnostic, Label
 from clinker.diagnostics.suggest import did_you_mean
 from clinker.frozen import frozen
-from clinker.plan.files.paths import Destination, resolve
+from clinker.plan.files.paths import Destination, locate
 from clinker.plan.graph.graph import Graph
+from clinker.stores.urls import FilePath
 
 
 @frozen
@@ -29,19 +30,19 @@ class Limit:
 class DeadLetters:
     """What happens to rejected records."""
 
-    paths: Mapping[str, Path | None]
+    paths: Mapping[str, FilePath | None]
     """The file of each source; None where entries are only logged."""
-    common_path: Path | None
+    common_path: FilePath | None
     """The file of letters that belong to no single source, such as those of groups."""
     limit: Limit | None
     """For all sources together."""
     limits: Mapping[str, Limit]
     """For single sources."""
-    if_exists: Mapping[Path, IfExists] = field(default_factory=dict)
+    if_exists: Mapping[FilePath, IfExists] = field(default_factory=dict)
     """What happens if a file is there, for each of the files."""
 
     @property
-    def files(self) -> Iterator[Path]:
+    def files(self) -> Iterator[FilePath]:
         """All files, in the order of their sources; the common one comes last."""
         paths = dict.fromkeys([*self.paths.values(), self.common_path])
         return (path for path in paths if path is not None)
@@ -49,25 +50,25 @@ class DeadLetters:
 
 def plan_dead_letters(pipeline: Pipeline, graph: Graph, base_dir: Path) -> DeadLetters:
     common = pipeline.error_handling.dlq
-    paths: dict[str, Path | None] = {}
+    paths: dict[str, FilePath | None] = {}
     limits: dict[str, Limit] = {}
     for name in _sources(graph):
         own = common.per_source.get(name)
         path = own.path if own and own.path is not None else common.path
-        paths[name] = resolve(path, base_dir) if path is not None else None
+        paths[name] = locate(path, base_dir) if path is not None else None
         if own and own.max_rate is not None:
             least = common.min_records if own.min_records is None else own.min_records
             limits[name] = Limit(own.max_rate, least)
-    common_path = resolve(common.path, base_dir) if common.path is not None else None
+    common_path = locate(common.path, base_dir) if common.path is not None else None
     limit = None if common.max_rate is None else Limit(common.max_rate, common.min_records)
     if_exists = _if_exists(common, base_dir)
     return DeadLetters(paths, common_path, limit, limits, if_exists)
 
 
-def _if_exists(common: Dlq, base_dir: Path) -> dict[Path, IfExists]:
+def _if_exists(common: Dlq, base_dir: Path) -> dict[FilePath, IfExists]:
     """What becomes of existing files; queues of sources that do not say follow the common one."""
     return {
-        resolve(queue.path, base_dir): queue.if_exists or common.if_exists
+        locate(queue.path, base_dir): queue.if_exists or common.if_exists
         for queue in (common, *common.per_source.values())
         if queue.path is not None
     }

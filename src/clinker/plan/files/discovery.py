@@ -26,12 +26,24 @@ from clinker.plan.files.globs import (
     expand_glob,
     list_entries,
     matches_any,
+    matching_objects,
 )
-from clinker.plan.files.paths import CODE, display_name, leaves, link_violation, resolve
+from clinker.plan.files.paths import (
+    CODE,
+    display_name,
+    leaves,
+    link_violation,
+    locate,
+    resolve,
+)
 from clinker.plan.graph.graph import Graph, Unit
 from clinker.plan.options import Options
+from clinker.stores.access import ObjectFacts, find
+from clinker.stores.urls import FilePath, ObjectUrl, parse_url
 
 IS_DIRECTORY = "is a directory"
+_IS_MISSING = "does not exist"
+_OBJECT_HELP = "the environment says which store is asked, and with which credentials"
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _EARLIEST = datetime.min.replace(tzinfo=UTC)
 _LATEST = datetime.max.replace(tzinfo=UTC)
@@ -41,7 +53,7 @@ _LATEST = datetime.max.replace(tzinfo=UTC)
 class SourceFile:
     """A file that a source reads."""
 
-    path: Path
+    path: FilePath
     name: str
     """The path as seen from the base directory."""
     size: int
@@ -82,7 +94,8 @@ def discover(source: str, config: SourceConfig, options: Options, now: datetime)
     if not options.allow_absolute_paths:
         inside: list[SourceFile] = []
         for file in files:
-            (outside if leaves(file.path, options.root) else inside).append(file)
+            is_outside = isinstance(file.path, Path) and leaves(file.path, options.root)
+            (outside if is_outside else inside).append(file)
         files = inside
     kept, dropped = _filter(config, files, options.base_dir, now)
     kept = _take(config, _sort(config, kept))
@@ -91,6 +104,11 @@ def discover(source: str, config: SourceConfig, options: Options, now: datetime)
 
 def _enumerate(config: SourceConfig, options: Options) -> tuple[list[SourceFile], list[Missing]]:
     base_dir = options.base_dir
+    if config.glob is not None and (url := parse_url(config.glob)):
+        try:
+            return [_object_file(facts) for facts in matching_objects(url)], []
+        except OSError as problem:
+            return [], [Missing(config.glob, None, f"cannot be listed: {problem.strerror}")]
     if config.glob is not None:
         return _stat_all(expand_glob(config.glob, base_dir), options), []
     if config.regex is not None:
@@ -110,7 +128,13 @@ def _literal(
     files: list[SourceFile] = []
     missing: list[Missing] = []
     for position, text in paths:
-        path = resolve(text, options.base_dir)
+        path = locate(text, options.base_dir)
+        if isinstance(path, ObjectUrl):
+            try:
+                files.append(_object_file(find(path)))
+            except OSError as problem:
+                missing.append(Missing(text, position, _why_missing(problem)))
+            continue
         reason = _why_unreadable(path)
         if reason:
             missing.append(Missing(text, position, reason))
@@ -119,13 +143,28 @@ def _literal(
     return files, missing
 
 
+def _object_file(facts: ObjectFacts) -> SourceFile:
+    """Stores do not tell when an object was first written."""
+    return SourceFile(facts.url, str(facts.url), facts.size, facts.modified, facts.modified)
+
+
+def _why_missing(problem: OSError) -> str:
+    if isinstance(problem, FileNotFoundError):
+        return _IS_MISSING
+    return IS_DIRECTORY if isinstance(problem, IsADirectoryError) else _unreadable(problem)
+
+
+def _unreadable(problem: OSError) -> str:
+    return f"cannot be read: {problem.strerror}"
+
+
 def _why_unreadable(path: Path) -> str | None:
     try:
         path.stat()
     except OSError as problem:
         if isinstance(problem, FileNotFoundError | NotADirectoryError):
-            return "does not exist"
-        return f"cannot be read: {problem.strerror}"
+            return _IS_MISSING
+        return _unreadable(problem)
     if path.is_dir():
         return IS_DIRECTORY
     if not path.is_file():
@@ -216,7 +255,7 @@ def _sort(config: SourceConfig, files: list[SourceFile]) -> list[SourceFile]:
     order = config.files
     if config.paths is not None and not (order.has("sort_by") or order.has("sort_order")):
         return files
-    ordered = sorted(files, key=lambda file: [os.fsencode(part) for part in file.path.parts])
+    ordered = sorted(files, key=lambda file: [os.fsencode(p) for p in file.path.parts])
     if order.sort_by != "name":
         ordered.sort(key=lambda file: getattr(file, order.sort_by))
     return ordered[::-1] if order.sort_order == "desc" else ordered
@@ -301,7 +340,7 @@ def input_problems(
     if config.files.on_no_match == "skip":
         return
     for missing in discovery.missing:
-        place = config.at("path")
+        place = _matcher(config)
         if missing.position is not None:
             place = config.at("paths", missing.position)
         message = f"'{missing.path}' {missing.reason}"
@@ -321,7 +360,9 @@ def _nothing_left(
     total = sum(discovery.dropped.values())
     if not total:
         pattern = config.glob if config.glob is not None else config.regex
-        return f"no file matches '{pattern}'", place, name_base_dir(base_dir)
+        is_object = pattern is not None and parse_url(pattern)
+        help = _OBJECT_HELP if is_object else name_base_dir(base_dir)
+        return f"no file matches '{pattern}'", place, help
     filters = ", ".join(f"'{name}' leaves out {n}" for name, n in discovery.dropped.items())
     noun = "file matches" if total == 1 else "files match"
     return f"{total} {noun}, but none is left to read", place, filters
@@ -339,6 +380,8 @@ def _no_match(
 def _way_out(missing: Missing, base_dir: Path) -> str:
     if missing.reason == IS_DIRECTORY:
         return f"to read the files in it, write glob: {missing.path.rstrip('/')}/*"
+    if parse_url(missing.path):
+        return _OBJECT_HELP
     return suggest_neighbour(missing.path, base_dir) or name_base_dir(base_dir)
 
 
@@ -347,7 +390,9 @@ def name_base_dir(base_dir: Path) -> str:
 
 
 def suggest_neighbour(path: str, base_dir: Path) -> str | None:
-    """A neighbour with a similar name, as it would be written."""
+    """A neighbour with a similar name, as it would be written; objects are not looked through."""
+    if parse_url(path):
+        return None
     wanted = PurePosixPath(path)
     if not wanted.name:
         return None

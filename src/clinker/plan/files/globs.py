@@ -9,7 +9,17 @@ from functools import lru_cache
 from pathlib import Path, PurePosixPath
 
 from clinker.diagnostics import Span
-from clinker.plan.files.paths import display_name, fixed_part, is_file, is_pattern, resolve
+from clinker.plan.files.paths import (
+    NOT_PLAIN,
+    display_name,
+    fixed_key,
+    fixed_part,
+    is_file,
+    is_pattern,
+    resolve,
+)
+from clinker.stores.access import ObjectFacts, StoreError, list_objects
+from clinker.stores.urls import ASIDE, FilePath, ObjectUrl
 
 
 class GlobError(ValueError):
@@ -85,9 +95,13 @@ def _class(rest: str, at: int) -> tuple[str, str]:
     return f"[{'^/' if negated else ''}{members}]", body[end + 1 :]
 
 
-def matches_any(patterns: Sequence[str], path: Path, base_dir: Path) -> bool:
-    """Whether a glob matches the path, as seen from the base directory or in full, or its name."""
-    shown = {display_name(path, base_dir), path.absolute().as_posix(), path.name}
+def matches_any(patterns: Sequence[str], path: FilePath, base_dir: Path) -> bool:
+    """Whether a glob matches the path, as seen from the base directory or in full, or its name; of
+    an object its URL, key or name."""
+    if isinstance(path, ObjectUrl):
+        shown = {str(path), path.key, path.name}
+    else:
+        shown = {display_name(path, base_dir), path.absolute().as_posix(), path.name}
     compiled = [compile_glob(pattern.removeprefix("./")) for pattern in patterns]
     return any(glob.fullmatch(text) for glob in compiled for text in shown)
 
@@ -123,6 +137,26 @@ def _expand(directory: Path, parts: Sequence[str]) -> Iterator[Path]:
                 yield from _expand(path, rest)
             elif path.is_file():
                 yield path
+
+
+def matching_objects(pattern: ObjectUrl) -> list[ObjectFacts]:
+    """The objects a glob matches, in no particular order; OSError if the store refuses.
+
+    What runs have put aside is not among them.
+    """
+    glob = compile_glob(pattern.key)
+    fixed = fixed_key(pattern.key)
+    start = ObjectUrl(pattern.scheme, pattern.authority, fixed.rstrip("/"))
+    found = list_objects(start, recursive="/" in pattern.key[len(fixed) :])
+    matching = [
+        each
+        for each in found
+        if glob.fullmatch(each.url.key) and ASIDE not in each.url.key.split("/")
+    ]
+    for each in matching:
+        if not each.url.is_plain:
+            raise StoreError(f"'{each.url}' {NOT_PLAIN}")
+    return matching
 
 
 def list_entries(directory: Path) -> list[os.DirEntry[str]]:

@@ -14,9 +14,10 @@ from clinker.diagnostics import Diagnostic, Label
 from clinker.frozen import frozen
 from clinker.plan.files.discovery import name_base_dir, suggest_neighbour
 from clinker.plan.files.fixed_lines import complete
-from clinker.plan.files.paths import display_name, resolve, violation
+from clinker.plan.files.paths import display_name, forbidden, locate
 from clinker.plan.graph.graph import Graph, Unit
 from clinker.plan.options import Options
+from clinker.stores.urls import FilePath, ObjectUrl
 
 
 @frozen
@@ -31,7 +32,7 @@ def load_layouts(graph: Graph, options: Options) -> Layouts:
     """Every layout of the pipeline, inline or from its schema file."""
     by_node: dict[str, Layout] = {}
     diagnostics: list[Diagnostic] = []
-    loaded: dict[Path, Loaded[Layout]] = {}
+    loaded: dict[FilePath, Loaded[Layout]] = {}
 
     def keep(result: tuple[Layout, list[Diagnostic]]) -> Layout:
         diagnostics.extend(result[1])
@@ -43,13 +44,12 @@ def load_layouts(graph: Graph, options: Options) -> Layouts:
             if format.needs_layout and not any(_missing_widths(ref.inline)):
                 by_node[unit.name] = keep(complete(unit, ref.inline))
             continue
-        path = resolve(ref.path or "", options.base_dir)
-        allow_absolute = options.allow_absolute_paths
-        if violation(ref.path or "", options.base_dir, allow_absolute, options.root):
+        path = locate(ref.path or "", options.base_dir)
+        if forbidden(ref.path or "", options):
             continue
         if path not in loaded:
             try:
-                content = options.read(path)
+                content = _content(path, options)
             except OSError as problem:
                 diagnostics.append(_unreadable(unit, ref, problem, options.base_dir))
                 continue
@@ -64,6 +64,10 @@ def load_layouts(graph: Graph, options: Options) -> Layouts:
                 layout = keep(complete(unit, layout))
             by_node[unit.name] = layout
     return Layouts(by_node, diagnostics)
+
+
+def _content(path: FilePath, options: Options) -> bytes:
+    return options.read_object(path) if isinstance(path, ObjectUrl) else options.read(path)
 
 
 def _missing_widths(layout: Layout) -> Iterator[Diagnostic]:

@@ -2,7 +2,7 @@
 
 Every path is relative to the base directory and stays below it, or below the workspace it is part
 of: `..` may lead as high as that. Absolute paths, and symbolic links that lead out, need the
-caller's permission.
+caller's permission; URLs of objects need the workspace's, or the caller's.
 """
 
 from __future__ import annotations
@@ -27,8 +27,18 @@ from clinker.diagnostics.suggest import did_you_mean
 from clinker.frozen import frozen
 from clinker.plan.graph.graph import Graph, Unit
 from clinker.plan.options import Options
+from clinker.stores.urls import (
+    FilePath,
+    ObjectUrl,
+    has_secret,
+    masked,
+    meant_url,
+    parse_url,
+)
 
 CODE = "E-SEC-001"
+NOT_PLAIN = "has a part that is empty, '.' or '..', or a control character"
+"""What is wrong with the key of an object that some client would take for another one."""
 _SEPARATORS = re.compile(r"[/\\]")
 _UNSAFE_IN_NAMES = re.compile(r"[/\\\0]")
 _WILDCARD = re.compile(r"[*?\[]")
@@ -50,6 +60,15 @@ class Violation:
 
     message: str
     help: str
+    is_secret: bool = False
+    """Whether the line that it is about must not be shown."""
+
+    def at(self, place: Location, trail: tuple[Label, ...]) -> Diagnostic:
+        """The same as a finding about a place in a file."""
+        if self.is_secret:
+            where = f"line {place.start.line} of {place.source.name}"
+            return Diagnostic(CODE, f"{where}: {self.message}", help=self.help)
+        return Diagnostic(CODE, self.message, Label(place), trail, self.help)
 
 
 def resolve(path: str, base_dir: Path) -> Path:
@@ -57,11 +76,23 @@ def resolve(path: str, base_dir: Path) -> Path:
     return Path(os.path.normpath(base_dir / path))
 
 
-def display_name(path: Path, base_dir: Path, root: Path | None = None) -> str:
+def locate(path: str, base_dir: Path) -> FilePath:
+    """The file or the object that a path of a pipeline means."""
+    return parse_url(path) or resolve(path, base_dir)
+
+
+def file_identity(path: FilePath) -> str:
+    """Equal for two paths that are the same file, whatever links lead there."""
+    return str(path) if isinstance(path, ObjectUrl) else os.path.realpath(path)
+
+
+def display_name(path: FilePath, base_dir: Path, root: Path | None = None) -> str:
     """A path as users know it: relative to the base directory if it lies below it or the root.
 
     Bytes of a file's name that are no text are shown as such: `caf\\xe9.csv`.
     """
+    if isinstance(path, ObjectUrl):
+        return str(path)
     if path.is_relative_to(base_dir):
         path = path.relative_to(base_dir)
     elif root and path.is_relative_to(root):
@@ -69,13 +100,59 @@ def display_name(path: Path, base_dir: Path, root: Path | None = None) -> str:
     return os.fsencode(path.as_posix()).decode("utf-8", "backslashreplace")
 
 
+def forbidden(path: str, options: Options) -> Violation | None:
+    """What forbids the use of the path of a file or an object, if anything does."""
+    if url := parse_url(path):
+        return url_fault(url) or _not_allowed(url, options)
+    return violation(path, options.base_dir, options.allow_absolute_paths, options.root)
+
+
+def url_fault(url: ObjectUrl) -> Violation | None:
+    """What is wrong with the URL of an object, whoever may use it."""
+    if has_secret(url):
+        help = "credentials are taken from the environment, as docs/running/object-stores.md says"
+        message = f"'{printable(masked(url))}' carries credentials or parameters"
+        return Violation(message, help, is_secret=True)
+    shown = printable(str(url))
+    if not url.authority and url.scheme != "hdfs":
+        return Violation(f"'{shown}' names no bucket", f"write {url.scheme}://bucket/{url.key}")
+    if not url.is_plain:
+        return Violation(
+            f"'{shown}' {NOT_PLAIN}", "not all stores keep such names apart: choose another one"
+        )
+    return None
+
+
+def _not_allowed(url: ObjectUrl, options: Options) -> Violation | None:
+    if options.allow_absolute_paths or any(url.is_below(each) for each in options.objects):
+        return None
+    return Violation(
+        f"'{printable(str(url))}' is in an object store, and clinker.toml does not allow it",
+        f'write allow = ["{url.store}/"] under [storage.objects] in clinker.toml, or allow all '
+        "objects with --allow-absolute-paths",
+    )
+
+
 def violation(path: str, base_dir: Path, allow_absolute: bool, *roots: Path) -> Violation | None:
-    """What forbids the use of a path, if anything does.
+    """What forbids the use of the path of a file or a directory, if anything does.
 
     It starts at the base directory and has to stay below one of the roots; without any, below the
     base directory.
     """
     roots = roots or (base_dir,)
+    if url := parse_url(path):
+        return Violation(
+            f"'{printable(masked(url))}' is in an object store, where only data, dead letters and "
+            "schema files can be",
+            "use a path on this machine",
+            has_secret(url),
+        )
+    if url := meant_url(path):
+        return Violation(
+            f"'{path.partition(':')[0]}' is no kind of store",
+            f"write {printable(masked(url))}",
+            has_secret(url),
+        )
     if "\0" in path:
         return Violation("the path contains a NUL character", "remove it")
     if ".." in _SEPARATORS.split(path) and _climbs_out(path, base_dir, roots):
@@ -158,9 +235,21 @@ def is_pattern(path: str) -> bool:
 
 def fixed_part(pattern: str) -> str:
     """The directories of a glob before its first wildcard."""
+    if url := parse_url(pattern):
+        return url.store + "/" + fixed_key(url.key)
     parts = PurePosixPath(pattern).parts
     until = next((i for i, part in enumerate(parts) if _WILDCARD.search(part)), len(parts))
     return str(PurePosixPath(*parts[:until])) if until else "."
+
+
+def fixed_key(pattern: str) -> str:
+    """The same of a pattern of keys, with a slash at its end."""
+    return pattern[: pattern.rfind("/", 0, _first_wildcard(pattern)) + 1]
+
+
+def _first_wildcard(pattern: str) -> int:
+    found = _WILDCARD.search(pattern)
+    return found.start() if found else len(pattern)
 
 
 def check_paths(
@@ -169,13 +258,19 @@ def check_paths(
     """E-SEC-001 for every path of the pipeline and of the bodies of its compositions."""
     problems: list[Diagnostic] = []
 
-    def check(path: str, place: Location, trail: tuple[Label, ...] = ()) -> None:
-        wrong = violation(path, options.base_dir, options.allow_absolute_paths, options.root)
+    def tell(wrong: Violation | None, place: Location, trail: tuple[Label, ...] = ()) -> None:
         if wrong:
-            problems.append(Diagnostic(CODE, wrong.message, Label(place), trail, wrong.help))
+            problems.append(wrong.at(place, trail))
+
+    def check(path: str, place: Location, trail: tuple[Label, ...] = ()) -> None:
+        tell(forbidden(path, options), place, trail)
 
     for path, place in _pipeline_paths(pipeline):
-        check(path, place)
+        allow_absolute = options.allow_absolute_paths
+        tell(violation(path, options.base_dir, allow_absolute, options.root), place)
+    for queue in _queues(pipeline).values():
+        for path, place in _given(queue, "path"):
+            check(path, place)
     for unit, source in graph.of(SourceNode):
         for path, place in _source_paths(source):
             check(path, place, unit.scope.trail)
@@ -191,8 +286,6 @@ def _pipeline_paths(pipeline: Pipeline) -> Iterator[tuple[str, Location]]:
     yield from _given(settings, "rules_path")
     yield from _given(settings, "log_rules")
     yield from _given(settings.metrics, "spool_dir")
-    for queue in _queues(pipeline).values():
-        yield from _given(queue, "path")
     for node in pipeline.nodes:
         if isinstance(node, CompositionNode):
             for name, value in node.resources.items():
@@ -219,11 +312,22 @@ def _output_paths(node: OutputNode, values: PathValues) -> Iterator[tuple[str, L
     yield rendered, config.at("path")
     if config.split:
         name = split_name(config.split.naming, rendered, 1)
-        yield str(PurePosixPath(rendered).parent / name), config.split.at("naming")
+        url = parse_url(rendered)
+        directory = PurePosixPath(rendered).parent
+        yield str(url.parent / name if url else directory / name), config.split.at("naming")
 
 
 def _glob_paths(pattern: str, place: Location) -> Iterator[tuple[str, Location]]:
-    """What can be judged before the pattern is expanded: each file is judged once it is found."""
+    """What can be judged before the pattern is expanded: each file is judged once it is found.
+
+    Of objects it is the directory before the first wildcard that decides.
+    """
+    if url := parse_url(pattern):
+        yield pattern if has_secret(url) else fixed_part(pattern), place
+        return
+    if meant_url(pattern):
+        yield pattern, place
+        return
     is_plain = not is_absolute(pattern) and _decoded(pattern) == pattern and "\0" not in pattern
     yield fixed_part(pattern) if is_plain else pattern, place
 
@@ -317,7 +421,7 @@ def source_names(graph: Graph, unit: Unit) -> dict[str, str]:
 def _source_name(node: SourceNode) -> str:
     """The stem of the one file a source reads; for any other source its own name."""
     path = node.config.path
-    return PurePosixPath(path).stem if path else node.name
+    return (parse_url(path) or PurePosixPath(path)).stem if path else node.name
 
 
 def known_values(graph: Graph, unit: Unit, options: Options, channel: str) -> PathValues:
@@ -430,7 +534,10 @@ def list_destinations(
 ) -> list[Destination]:
     """Every file the pipeline writes: the outputs in planning order, then the dead letters."""
 
-    def destination(what: str, path: Path, place: Location, unit: Unit | None) -> Destination:
+    def destination(what: str, path: FilePath, place: Location, unit: Unit | None) -> Destination:
+        if isinstance(path, ObjectUrl):
+            is_directory_there = not path.name
+            return Destination(what, place, str(path), unit, is_directory_there)
         identity = os.path.realpath(str(path).replace("\0", ""))
         folded = identity.casefold() if ignores_case(Path(identity)) else identity
         return Destination(what, place, folded, unit, is_directory(Path(identity)))
@@ -439,7 +546,7 @@ def list_destinations(
     for unit, node in graph.of(OutputNode):
         config = node.config
         rendered = render(config.path, known_values(graph, unit, options, channel))
-        path = resolve(rendered, options.base_dir)
+        path = locate(rendered, options.base_dir)
         if config.split:
             path = path.parent / split_name(config.split.naming, rendered, 1)
         written = destination(f"output '{unit.name}'", path, config.at("path"), unit)
@@ -447,7 +554,7 @@ def list_destinations(
         places.append(replace(written, is_directory=ends_open or written.is_directory))
     for name, queue in _queues(pipeline).items():
         if queue.path is not None:
-            path = resolve(queue.path, options.base_dir)
+            path = locate(queue.path, options.base_dir)
             what = f"the dead-letter queue of '{name}'" if name else "the dead-letter queue"
             places.append(destination(what, path, queue.at("path"), None))
     return places
@@ -455,21 +562,24 @@ def list_destinations(
 
 def written_places(
     pipeline: Pipeline, graph: Graph, options: Options
-) -> Iterator[tuple[Path, bool]]:
+) -> Iterator[tuple[FilePath, bool]]:
     """The directories that a pipeline writes to, as far as its text tells, each with whether the
     names of more directories below it are known only when it runs."""
     for _, node in graph.of(OutputNode):
         fixed, rest = _fixed_start(node.config.path)
         # With something in place of the name, what stands before it is the directory.
-        directory = resolve(f"{fixed}_", options.base_dir).parent
+        directory = locate(f"{fixed}_", options.base_dir).parent
         yield directory, any(map(_may_name_directories, rest))
     for queue in _queues(pipeline).values():
         if queue.path is not None:
-            yield resolve(queue.path, options.base_dir).parent, False
+            yield locate(queue.path, options.base_dir).parent, False
 
 
-def with_parents(directory: Path, base_dir: Path) -> Iterator[Path]:
+def with_parents(directory: FilePath, base_dir: Path) -> Iterator[FilePath]:
     """A directory and those above it, up to the base directory if it lies below it."""
+    if isinstance(directory, ObjectUrl):
+        yield directory
+        return
     top = resolve("", base_dir)
     yield directory
     while directory != top and directory.is_relative_to(top):
@@ -503,8 +613,8 @@ def check_overwritten_inputs(
         paths = [(config.path, config.at("path"))] if config.path else []
         paths += [(path, config.at("paths", i)) for i, path in enumerate(config.paths or ())]
         for path, place in paths:
-            identity = os.path.realpath(str(resolve(path, options.base_dir)).replace("\0", ""))
-            read.setdefault(identity, (unit, place))
+            found = locate(path.replace("\0", ""), options.base_dir)
+            read.setdefault(file_identity(found), (unit, place))
     problems: list[Diagnostic] = []
     for written in destinations:
         if written.identity in read:

@@ -14,14 +14,16 @@ import tempfile
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import field, replace
 from pathlib import Path
+from typing import TypeGuard
 
 from clinker.config import Workspace, load_workspace
 from clinker.config.workspace import Spill, Staging
 from clinker.diagnostics import Diagnostic, Label, Severity
 from clinker.frozen import frozen
 from clinker.plan.files.globs import GlobError, compile_glob, matches_any
-from clinker.plan.files.paths import CODE, resolve, violation
+from clinker.plan.files.paths import resolve, violation
 from clinker.plan.files.workspace import FILE
+from clinker.stores.urls import FilePath, ObjectUrl
 
 HEADROOM = 0.8
 """The share of the disk cap from which a run is warned about."""
@@ -44,6 +46,8 @@ class StorageSettings:
     staging: Staging
     staging_dir: Path | None
     """None unless staging is enabled."""
+    objects: tuple[str, ...] = ()
+    """What pipelines may use in object stores."""
 
     @property
     def spill_dir_is_default(self) -> bool:
@@ -92,7 +96,8 @@ def _settings(workspace: Workspace, base_dir: Path) -> StorageSettings:
     spill_dir = resolve(spill.dir, base_dir) if spill.dir else Path(tempfile.gettempdir())
     staged = staging.enabled and staging.dir
     staging_dir = resolve(staging.dir, base_dir) if staged and staging.dir else None
-    return StorageSettings(spill, spill_dir, staging, staging_dir)
+    objects = workspace.storage.objects.allow
+    return StorageSettings(spill, spill_dir, staging, staging_dir, objects)
 
 
 def check_settings(settings: StorageSettings, base_dir: Path) -> list[Diagnostic]:
@@ -103,7 +108,7 @@ def check_settings(settings: StorageSettings, base_dir: Path) -> list[Diagnostic
         # Whoever keeps a workspace decides about the whole machine, so absolute paths are fine.
         wrong = violation(model.dir, base_dir, allow_absolute=True) if model.dir else None
         if wrong:
-            problems.append(model.problem(CODE, wrong.message, "dir", help=wrong.help))
+            problems.append(wrong.at(model.at("dir"), ()))
     if problems:
         return problems
     problems += _pattern_problems(staging)
@@ -134,9 +139,9 @@ def _pattern_problems(staging: Staging) -> Iterator[Diagnostic]:
 # Staging
 
 
-def is_staged(settings: StorageSettings, source: Path, base_dir: Path) -> bool:
-    """Whether a source file is copied before it is read."""
-    if settings.staging_dir is None:
+def is_staged(source: FilePath, settings: StorageSettings, base_dir: Path) -> TypeGuard[Path]:
+    """Whether a source file is copied before it is read; objects are, anyway, for each run."""
+    if settings.staging_dir is None or isinstance(source, ObjectUrl):
         return False
     return matches_any(settings.staging.patterns, source, base_dir)
 

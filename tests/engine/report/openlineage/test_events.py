@@ -78,6 +78,20 @@ def test_a_run_begins(tmp_path: Path, events: Events) -> None:
     ]
 
 
+def test_objects_are_called_by_their_store_and_their_key(tmp_path: Path) -> None:
+    (tmp_path / "clinker.toml").write_text('[storage.objects]\nallow = ["s3://sales/"]\n')
+    text = PIPELINE.replace("path: orders.csv", "glob: 's3://sales/in/*.csv'")
+    text = text.replace("bad.csv", "s3://sales/bad.csv").replace("out/{", "s3://sales/out/{")
+    event = Events(planned(tmp_path, text), "nightly").started(identify(None))
+    check(event)
+    datasets = [(each["namespace"], each["name"]) for each in event["inputs"] + event["outputs"]]
+    assert [each for each in datasets if each[0] == "s3://sales"] == [
+        ("s3://sales", "in/*.csv"),
+        ("s3://sales", "out/{execution_id}/priced.csv"),
+        ("s3://sales", "bad.csv"),
+    ]
+
+
 def test_secrets_are_nowhere(events: Events) -> None:
     assert "s3cret" not in str(events.started(identify(None)))
 

@@ -15,7 +15,8 @@ from clinker.config.transport import RestTransport
 from clinker.engine.report.notation import absolute
 from clinker.engine.session.secrets import shown_address
 from clinker.plan.compile import Plan
-from clinker.plan.files.paths import resolve
+from clinker.plan.files.paths import locate
+from clinker.stores.urls import FilePath, ObjectUrl
 
 _FILES = "file"
 
@@ -38,7 +39,7 @@ def output_datasets(plan: Plan) -> Mapping[str, Dataset]:
 
 
 def dead_letter_datasets(plan: Plan) -> list[Dataset]:
-    return [Dataset(_FILES, absolute(path)) for path in plan.dead_letters.files]
+    return [_dataset(path) for path in plan.dead_letters.files]
 
 
 def _read(plan: Plan, config: SourceConfig) -> Iterator[Dataset]:
@@ -51,4 +52,10 @@ def _read(plan: Plan, config: SourceConfig) -> Iterator[Dataset]:
 
 
 def _file(plan: Plan, path: str) -> Dataset:
-    return Dataset(_FILES, absolute(resolve(path, plan.options.base_dir)))
+    return _dataset(locate(path, plan.options.base_dir))
+
+
+def _dataset(path: FilePath) -> Dataset:
+    if isinstance(path, ObjectUrl):
+        return Dataset(path.store, path.key)
+    return Dataset(_FILES, absolute(path))
