@@ -56,11 +56,20 @@ class Fallen:
     failed: Mapping[Record, Group | None] = field(default_factory=dict)
     """Records that no correlated aggregate and no output takes, and what they belong to."""
     groups: Mapping[FanoutPolicy, Mapping[Group, frozenset[int]]] = field(default_factory=dict)
-    """Groups of which no output and no strict aggregate with this policy takes a record, with the
-    numbers of the sources whose records fall."""
+    """By policy, the groups of which no output and no strict aggregate takes a record that lets
+    groups fall by it, with the numbers of the sources whose records fall."""
     oversized: tuple[Oversized, ...] = ()
     causes: Mapping[Group, Cause] = field(default_factory=dict)
     """What was the first to fail in each group."""
+
+    def groups_at(self, policies: Mapping[int, FanoutPolicy]) -> dict[Group, set[int]]:
+        """The groups that fall where those of each source fall by some policy, and the sources."""
+        found: dict[Group, set[int]] = {}
+        for policy, groups in self.groups.items():
+            for group, sources in groups.items():
+                if own := {source for source in sources if policies[source] == policy}:
+                    found.setdefault(group, set()).update(own)
+        return found
 
     def numbered(self) -> dict[Group, int]:
         """A number for each group."""

@@ -58,7 +58,11 @@ class Rounds:
         """The key fields of sources, by their numbers."""
         self._order = {name: number for number, name in enumerate(plan.nodes)}
         self._outputs = {n for n, node in plan.nodes.items() if node.shape is Shape.WRITES}
-        self._policies = sorted(set(plan.settling.policies.values()))
+        self._policies = {
+            number: sorted({own[sources[number]] for own in plan.settling.policies.values()})
+            for number in self._fields
+        }
+        """By which policies the groups of sources fall, some here, some there."""
         self._retracted: dict[Record, int] = {}
         """Records taken back, with the number of the trigger that did it."""
         self._retracting: list[_Trigger] = []
@@ -215,13 +219,14 @@ class Rounds:
             group = self._group(source, key)
             if group:
                 failed.setdefault(group, {}).setdefault(source, set()).add(position)
-        sizes = self._sizes(failed, measure) if set(self._policies) - {"any"} else {}
+        sizes = self._sizes(failed, measure)
         groups: dict[FanoutPolicy, dict[Group, frozenset[int]]] = {}
-        for policy in self._policies:
+        for policy in sorted({each for own in self._policies.values() for each in own}):
             fallen: dict[Group, set[int]] = {g: set(s) for g, s in self._forced.items()}
             for group, by_source in failed.items():
                 for source, positions in by_source.items():
-                    if _falls(policy, positions, sizes.get((source, group.key))):
+                    size = sizes.get((source, group.key))
+                    if policy in self._policies[source] and _falls(policy, positions, size):
                         fallen.setdefault(group, set()).add(source)
             groups[policy] = {group: frozenset(sources) for group, sources in fallen.items()}
         self.fallen = Fallen(
@@ -235,10 +240,12 @@ class Rounds:
     def _sizes(
         self, failed: Mapping[Group, Mapping[int, set[int]]], measure: Measure
     ) -> dict[tuple[int, Key], Size]:
+        """The sizes of the groups that some policy asks for, by source and key."""
         keys: dict[int, list[Key]] = {}
         for group, by_source in failed.items():
             for source in by_source:
-                keys.setdefault(source, []).append(group.key)
+                if set(self._policies[source]) - {"any"}:
+                    keys.setdefault(source, []).append(group.key)
         return {
             (source, key): size
             for source, sought in keys.items()

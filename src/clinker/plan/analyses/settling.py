@@ -34,8 +34,8 @@ class Settling:
     """By node, where the records are that it reads."""
     behind: Mapping[str, Region]
     """By node, where the records are that leave it."""
-    policies: Mapping[str, FanoutPolicy]
-    """When groups fall, by the outputs and strict aggregates that let them."""
+    policies: Mapping[str, Mapping[str, FanoutPolicy]]
+    """By output and strict aggregate, when it lets the groups of each source fall."""
 
 
 def plan_settling(
@@ -93,16 +93,23 @@ def _policies(
     nodes: Mapping[str, Planned],
     correlation: Correlation,
     handling: ErrorHandling,
-) -> dict[str, FanoutPolicy]:
-    """An output's own policy, that of the last combine before it, or that of the pipeline.
+) -> dict[str, dict[str, FanoutPolicy]]:
+    """An output's own policy, that of the last combine before it, of the source, of the pipeline.
 
-    A strict aggregate has the policy that all outputs behind it agree on, else the pipeline's.
+    A strict aggregate has the policy that all outputs behind it agree on; else what outputs do that
+    have none of their own.
     """
-    policies: dict[str, FanoutPolicy] = {}
-    inherited: dict[str, FanoutPolicy] = {}
+    of_sources = {
+        name: planned.node.config.correlation_fanout_policy or handling.correlation_fanout_policy
+        for name, planned in nodes.items()
+        if name in correlation.sources and planned.shape is Shape.READS
+    }
+    on_the_way: dict[str, FanoutPolicy | None] = {}
+    """By node, what counts instead of the policies of sources."""
+    policies: dict[str, dict[str, FanoutPolicy]] = {}
     for name, planned in nodes.items():
-        upstream = planned.passed_on[0].upstream if planned.unit.inputs else None
-        policy = inherited.get(upstream or "", handling.correlation_fanout_policy)
+        inherited = (on_the_way[edge.upstream] for edge in planned.passed_on)
+        policy = next((each for each in inherited if each), None)
         match planned.shape:
             case Shape.JOINS | Shape.WRITES:
                 policy = planned.node.config.correlation_fanout_policy or policy
@@ -110,12 +117,18 @@ def _policies(
                 pass
             case other:
                 assert_never(other)
-        inherited[name] = policy
+        on_the_way[name] = policy
         if planned.shape is Shape.WRITES:
-            policies[name] = policy
+            policies[name] = {source: policy or own for source, own in of_sources.items()}
     for name, aggregate in correlation.aggregates.items():
         if aggregate.atomicity is Atomicity.STRICT:
-            agreed = {policies[each] for each in graph.descendants(name) if each in policies}
-            default = handling.correlation_fanout_policy
-            policies[name] = agreed.pop() if len(agreed) == 1 else default
+            behind = [policies[each] for each in graph.descendants(name) if each in policies]
+            policies[name] = {
+                source: _agreed({each[source] for each in behind}, own)
+                for source, own in of_sources.items()
+            }
     return policies
+
+
+def _agreed(policies: set[FanoutPolicy], default: FanoutPolicy) -> FanoutPolicy:
+    return policies.pop() if len(policies) == 1 else default
