@@ -59,8 +59,10 @@ class Fallen:
     """By policy, the groups of which no output and no strict aggregate takes a record that lets
     groups fall by it, with the numbers of the sources whose records fall."""
     oversized: tuple[Oversized, ...] = ()
+    numbers: Mapping[Group, int] = field(default_factory=dict)
+    """A number for each group, the same in all rounds."""
     causes: Mapping[Group, Cause] = field(default_factory=dict)
-    """What was the first to fail in each group."""
+    """What was the first to fail in each group, as far as the last of the rounds knows."""
 
     def groups_at(self, policies: Mapping[int, FanoutPolicy]) -> dict[Group, set[int]]:
         """The groups that fall where those of each source fall by some policy, and the sources."""
@@ -71,10 +73,19 @@ class Fallen:
                     found.setdefault(group, set()).update(own)
         return found
 
-    def numbered(self) -> dict[Group, int]:
-        """A number for each group."""
-        every = (group for groups in self.groups.values() for group in groups)
-        return {group: number for number, group in enumerate(dict.fromkeys(every))}
+    def unlike(self, other: Fallen) -> set[int]:
+        """The sources of which something has fallen here or there alone."""
+        if self is other:
+            return set()
+        found = {source for source, _ in self.retracted ^ other.retracted}
+        found |= {record[0] for record, _ in self.failed.items() ^ other.failed.items()}
+        found |= {each.first[0] for each in {*self.oversized} ^ {*other.oversized}}
+        nowhere: Mapping[Group, frozenset[int]] = {}
+        for policy in {*self.groups, *other.groups}:
+            here, there = (each.groups.get(policy, nowhere) for each in (self, other))
+            for group in {group for group, _ in here.items() ^ there.items()}:
+                found |= here.get(group, frozenset()) ^ there.get(group, frozenset())
+        return found
 
 
 @frozen(eq=False)

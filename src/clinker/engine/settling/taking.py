@@ -106,15 +106,15 @@ def _without_groups(building: Building, unit: Unit, flow: Flow) -> Flow:
         return flow
     visible = plan.correlation.visible[unit.inputs[0].upstream].fields
     is_joined = plan.settling.before[unit.name].is_joined
-    numbers = building.fallen.numbered()
+    numbers = building.fallen.numbers
     found: list[str] = []
     for fields in dict.fromkeys(key.fields for key in plan.correlation.sources.values()):
         shared = tuple(name for name in fields if name in visible)
+        own = [each for each in groups if each.fields == fields and shared]
+        if shared != fields:
+            own.sort(key=_order)
         rows = [
-            (source, group.of(shared), numbers[group])
-            for group, sources in groups.items()
-            if group.fields == fields and shared
-            for source in sources
+            (source, group.of(shared), numbers[group]) for group in own for source in groups[group]
         ]
         if rows:
             flow, number = _with_number(flow, shared, rows, is_joined=is_joined)
@@ -126,6 +126,11 @@ def _without_groups(building: Building, unit: Unit, flow: Flow) -> Flow:
     site = building.site(unit, explain, is_collateral=True)
     reject = reject_sql(site, payload_sql([("0", number, INT)]), origin_sql(flow))
     return mark(flow, f"{quoted(SOURCE)} IS NOT NULL AND {number} IS NOT NULL", reject)
+
+
+def _order(group: Group) -> tuple[str, ...]:
+    """Which comes first of the groups that cannot be told apart any more; not that which fell."""
+    return tuple(part or "" for part in group.key)
 
 
 def _with_number(
