@@ -98,9 +98,9 @@ class Both:
         self.demands: list[frozenset[Demand]] = []
         computed = compute
 
-        def noted(prepared: Any, session: Any, demands: frozenset[Demand], rounds: Any) -> Any:
+        def noted(prepared: Any, session: Any, demands: frozenset[Demand], *more: Any) -> Any:
             self.demands.append(demands)
-            return computed(prepared, session, demands, rounds)
+            return computed(prepared, session, demands, *more)
 
         patch.setattr(retry, "compute", noted)
 

@@ -12,7 +12,7 @@ from clinker.cxl.syntax.ast import TraceLevel
 from clinker.cxl.values import Value
 from clinker.diagnostics.render import render_text
 from clinker.engine.report.facts import RunError, RunReport
-from clinker.engine.run.observer import Quiet
+from clinker.engine.run.observer import Quiet, Unit
 from clinker.engine.run.run import run_in
 from clinker.engine.session.session import Session
 from clinker.plan.compile import compile_pipeline
@@ -25,6 +25,10 @@ class Listener(Quiet):
     def __init__(self) -> None:
         self.warnings: list[str] = []
         self.messages: list[str] = []
+        self.steps: list[str] = []
+
+    def step_started(self, name: str, total: int | None = None, unit: Unit = "records") -> None:
+        self.steps.append(name)
 
     def warned(self, text: str) -> None:
         self.warnings.append(text)
@@ -54,6 +58,7 @@ class Ran:
     report: RunReport | None = None
     warnings: list[str] = field(default_factory=list)
     messages: list[str] = field(default_factory=list)
+    steps: list[str] = field(default_factory=list)
 
 
 @dataclass
@@ -85,9 +90,14 @@ class Workplace:
                 [d.code for d in problem.diagnostics],
                 warnings=heard.warnings,
                 messages=heard.messages,
+                steps=heard.steps,
             )
         return Ran(
-            int(report.exit_code), report=report, warnings=heard.warnings, messages=heard.messages
+            int(report.exit_code),
+            report=report,
+            warnings=heard.warnings,
+            messages=heard.messages,
+            steps=heard.steps,
         )
 
     def read(self, path: str) -> str:

@@ -155,6 +155,7 @@ def make_case(random: Random) -> Case:
     }
     if making.chance(0.1):
         handling["max_group_buffer"] = random.randint(1, 4)
+    _set_policies_of_sources(making)
     shared = making.shared
     variables = {scope: own for scope, own in shared.variables.items() if own}
     head: Node = {"pipeline": {"name": "p", "vars": variables}, "error_handling": handling}
@@ -181,6 +182,12 @@ def add_source(making: Making, name: str, key: str | list[str], *, is_timed: boo
         if making.chance(0.4):
             config["watermark"]["delay"] = random.choice(["30m", "1h"])
     making.add({"type": "source", "name": name, "config": config}, Stream(name))
+
+
+def _set_policies_of_sources(making: Making) -> None:
+    for node in making.nodes:
+        if node["type"] == "source" and making.chance(0.3):
+            node["config"]["correlation_fanout_policy"] = making.random.choice(_POLICIES)
 
 
 def _record(making: Making) -> dict[str, Cell]:

@@ -6,12 +6,13 @@ new makes more fall, and all begins again.
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Sequence
+from collections.abc import Hashable, Mapping, Sequence
+from typing import TypeAlias
 
 from clinker.config.names import FanoutPolicy
 from clinker.cxl.values import Value, text_of
 from clinker.plan.compile import Plan
-from clinker.plan.nodes import PlannedOutput
+from clinker.plan.nodes import PlannedAggregate, PlannedCombine, PlannedOutput, PlannedSource
 
 from .passing import Passing, feeding
 from .rows import Data, Entry, Failed, Group, Pass, Record, Result, Row, readable
@@ -19,6 +20,9 @@ from .variables import place, record_at
 from .writing import shown
 
 _MERGED = "<merged>"
+
+Policies: TypeAlias = Mapping[int, FanoutPolicy]
+"""By the number of a source."""
 
 
 class Model:
@@ -40,6 +44,11 @@ class Model:
         self.group_triggers: list[tuple[Failed, Group]] = []
         self.forced: set[tuple[Group, int]] = set()
         self.oversized = self._oversized()
+        self.policies = {
+            name: self._policies(name)
+            for name, planned in plan.nodes.items()
+            if isinstance(planned, PlannedOutput | PlannedAggregate)
+        }
 
     def _records(self) -> list[Record]:
         return [
@@ -80,21 +89,16 @@ class Model:
             self._take_out(sorted(counting, key=self._rank))
 
     def _pass(self) -> Pass:
-        fallen = {policy: self._fallen(policy) for policy in set(self._policies().values())}
+        fallen = {node: self._fallen(own) for node, own in self.policies.items()}
         passing = Passing(
             self.plan,
             self.data,
             retracted=self.retracted,
             failed=self.failed,
             oversized=self.oversized,
-            group_fallen=lambda node, row: self._group_fallen(
-                node, row, fallen[self._policies()[node]]
-            ),
+            group_fallen=lambda node, row: self._group_fallen(node, row, fallen[node]),
         )
         return passing.run()
-
-    def _policies(self) -> dict[str, FanoutPolicy]:
-        return dict(self.plan.settling.policies)
 
     def _rank(self, failed: Failed) -> tuple[object, ...]:
         row = failed.row
@@ -129,8 +133,37 @@ class Model:
 
     # Which groups fall
 
-    def _fallen(self, policy: FanoutPolicy) -> set[tuple[Group, int]]:
-        """The groups that fall, and the sources whose records do."""
+    def _policies(self, node: str) -> Policies:
+        """When the groups of each source fall at an output or an aggregate."""
+        outputs = [o for o in self._behind(node) if isinstance(self.plan.nodes[o], PlannedOutput)]
+        found: dict[int, FanoutPolicy] = {}
+        for number in self.fields:
+            own = self._of_source(number)
+            agreed = {self._on_the_way(output) or own for output in outputs}
+            found[number] = agreed.pop() if len(agreed) == 1 else own
+        return found
+
+    def _behind(self, node: str) -> list[str]:
+        return [node, *self.plan.graph.descendants(node)]
+
+    def _of_source(self, number: int) -> FanoutPolicy:
+        planned = self.plan.nodes[self.sources[number]]
+        assert isinstance(planned, PlannedSource)
+        common = self.plan.pipeline.error_handling.correlation_fanout_policy
+        return planned.node.config.correlation_fanout_policy or common
+
+    def _on_the_way(self, node: str) -> FanoutPolicy | None:
+        """What an output says, or the last combine before it."""
+        planned = self.plan.nodes[node]
+        if isinstance(planned, PlannedOutput | PlannedCombine):
+            own = planned.node.config.correlation_fanout_policy
+            if own:
+                return own
+        before = (self._on_the_way(edge.upstream) for edge in planned.passed_on)
+        return next((policy for policy in before if policy), None)
+
+    def _fallen(self, policies: Policies) -> set[tuple[Group, int]]:
+        """The groups that fall somewhere, and the sources whose records do."""
         fallen = set(self.forced)
         members: dict[tuple[Group, int], list[Record]] = {}
         for record, group in self.groups.items():
@@ -138,7 +171,7 @@ class Model:
                 members.setdefault((group, record[0]), []).append(record)
         for both, records in members.items():
             failed = [record in self.failed for record in records]
-            match policy:
+            match policies[both[1]]:
                 case "any":
                     falls = any(failed)
                 case "all":

@@ -462,6 +462,16 @@ def test_retraction_shows_what_it_costs(tmp_path: Path) -> None:
     )
 
 
+def test_retraction_shows_who_has_a_policy_of_its_own(tmp_path: Path) -> None:
+    own = KEYED.replace("correlation_key", "correlation_fanout_policy: all\n      correlation_key")
+    assert own != KEYED
+    plan = planned(tmp_path, own + TOTALS + output("totals"))
+    first, second, *_ = section(explain(plan, "text"), "Retraction").splitlines()
+    assert first.endswith("fanout policy: any.")
+    assert second == "fanout policy of 'orders': all"
+    assert document(plan)["retraction"]["own_fanout_policies"] == {"orders": "all"}
+
+
 def test_strict_correlation_has_no_retraction_and_holds_its_outputs(tmp_path: Path) -> None:
     text = explain(planned(tmp_path, KEYED + output("orders")), "text")
     assert not section(text, "Retraction")

@@ -230,7 +230,7 @@ def _analyse(pipeline: Pipeline, checked: _Checked) -> Analyses:
     return Analyses(
         **vars(checked),
         live=live_nodes(graph, nodes, checked.windows.values()),
-        settling=plan_settling(graph, nodes, correlation, handling),
+        settling=plan_settling(graph, nodes, correlation, checked.windows, handling),
         required=plan_required(nodes, checked.windows, correlation, handling),
         documents=plan_documents(graph, nodes),
         projections=plan_projections(nodes, correlation),

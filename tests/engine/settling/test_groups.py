@@ -239,6 +239,38 @@ def test_primary_falls_with_the_first_record_and_outputs_may_have_their_own(
     ]
 
 
+def test_a_source_may_have_its_own_policy_where_the_output_has_none(workplace: Workplace) -> None:
+    workplace.write(
+        a_csv="id,value\nA,1\nA,bad\nB,3\n", b_csv="id,value\nA,5\nA,bad\nB,bad\nB,bad\n"
+    )
+    own = "path: b.csv\n        correlation_fanout_policy: all"
+    lenient = source("b", "id value", "id").replace("path: b.csv", own)
+    ran = workplace.run(
+        pipeline(
+            source("a", "id value", "id"),
+            lenient,
+            "- { type: merge, name: m, inputs: [a, b], config: {} }",
+            transform("parse", "m", "emit value = value.to_int()"),
+            output("o", "parse"),
+            output("strict", "parse", "correlation_fanout_policy: any"),
+            aggregate("counted", "parse", "id", "emit n = count(*)"),
+            output("n", "counted"),
+        )
+    )
+    assert ran.code == 2, ran.message
+    assert workplace.read("o.csv") == "id,value\nB,3\nA,5\n"
+    assert workplace.read("strict.csv") == "id,value\nB,3\n"
+    assert workplace.read("n.csv") == "id,n\nB,1\nA,1\n"
+    assert entries(workplace) == [
+        ("a", "2", "parse", "type_coercion_failure"),
+        ("b", "2", "parse", "type_coercion_failure"),
+        ("a", "1", "o", "correlated"),
+        ("b", "1", "strict", "correlated"),
+        ("b", "3", "parse", "type_coercion_failure"),
+        ("b", "4", "parse", "type_coercion_failure"),
+    ]
+
+
 def test_records_without_a_key_fall_alone(workplace: Workplace) -> None:
     workplace.write(lines_csv="id,value\n,1\n,bad\n,2\n")
     ran = workplace.run(

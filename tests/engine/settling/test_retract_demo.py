@@ -29,8 +29,8 @@ def test_failures_before_and_behind_the_sums(session: Session, tmp_path: Path) -
         "retract": {
             "rounds": 5,
             "groups_recomputed": None,
-            "partitions_recomputed": None,
-            "subdag_replay_rows": 25,
+            "partitions_recomputed": 0,
+            "subdag_replay_rows": 20,
             "output_rows_retracted_total": 1,
             "synthetic_ck_columns_emitted_total": 1,
             "synthetic_ck_fanout_lookups_total": 1,

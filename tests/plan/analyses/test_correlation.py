@@ -66,6 +66,17 @@ def test_the_key_is_a_column_of_the_source() -> None:
     assert notes(problems[0]) == ["7:5 its columns are declared here"]
 
 
+def test_a_policy_is_for_records_in_groups() -> None:
+    lenient = source("orders", "correlation_fanout_policy: all,")
+    [problem] = correlated(lenient)[1]
+    assert brief([problem]) == [
+        "W013 6:42 'correlation_fanout_policy' has no effect: the records of 'orders' are in no "
+        "groups"
+    ]
+    assert not problem.is_error
+    assert correlated(lenient, "{ correlation_key: order_id }")[1] == []
+
+
 def test_the_deprecated_key_applies_to_every_source_that_has_the_column() -> None:
     other = source("others").replace("order_id: string, ", "")
     own = source("returns", "correlation_key: region,")

@@ -16,7 +16,7 @@ from clinker.config.formats.base import FormatOptions
 from clinker.config.formats.by_format import ByFormat, format_model
 from clinker.config.layout import LayoutField, LayoutRef, positions
 from clinker.config.model import Model
-from clinker.config.names import Name, Positive, SortKey
+from clinker.config.names import FanoutPolicy, Name, Positive, SortKey
 from clinker.config.nodes.base import NodeBase
 from clinker.config.quantities import Duration, FileSize, Moment, PositiveDuration
 from clinker.config.transport import FileTransport, RestTransport, Transport
@@ -193,6 +193,9 @@ class SourceConfig(Model):
     )
     correlation_key: tuple[Name, ...] = Field(
         default=(), description="the fields by which records stand or fall together"
+    )
+    correlation_fanout_policy: FanoutPolicy | None = Field(
+        default=None, description="when a failing record of the source takes its group along"
     )
     watermark: Watermark | None = Field(
         default=None, description="when the events of its records happened"

@@ -77,17 +77,13 @@ def metrics(
 
 
 def _correlation(retracted: Retracted | None) -> dict[str, object]:
-    """What it took to settle groups; nothing is ever given up halfway, so nothing degrades.
-
-    Nobody counts how many of the groups and partitions of a later round are other than before.
-    """
+    """What it took to settle groups; nothing is ever given up halfway, so nothing degrades."""
     if retracted is None:
         return {}
-    changed = 0 if retracted.rounds == 1 else None
     counters = {
         "rounds": retracted.rounds,
-        "groups_recomputed": changed,
-        "partitions_recomputed": changed,
+        "groups_recomputed": retracted.groups_recomputed,
+        "partitions_recomputed": retracted.partitions_recomputed,
         "subdag_replay_rows": retracted.computed_again,
         "output_rows_retracted_total": retracted.output_rows,
         "synthetic_ck_columns_emitted_total": retracted.key_columns,

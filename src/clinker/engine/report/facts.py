@@ -123,7 +123,7 @@ class Retracted:
     """What it took to settle records that fall together."""
 
     rounds: int
-    """How often all was computed."""
+    """How often outputs were computed."""
     computed_again: int
     """Rows of outputs that all rounds but the first have computed."""
     key_columns: int
@@ -133,6 +133,10 @@ class Retracted:
     failed_groups: int
     """Records of aggregates that led back to what they were made of."""
     records_taken_back: int
+    groups_recomputed: int | None
+    """Groups of relaxed aggregates that lost records; None if some may have."""
+    partitions_recomputed: int | None
+    """Partitions of windows that lost records; None if some may have."""
 
 
 @frozen(kw_only=True)

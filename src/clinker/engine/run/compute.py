@@ -6,6 +6,7 @@ import io
 import shutil
 from collections.abc import Iterator, Sequence, Set
 from contextlib import ExitStack, contextmanager
+from functools import partial
 from operator import itemgetter
 
 from clinker.cxl.failure import printable
@@ -16,6 +17,7 @@ from clinker.engine.rejects.entries import Rejected
 from clinker.engine.rejects.sites import Demand
 from clinker.engine.report.facts import Exit, Retracted, RunError
 from clinker.engine.run.counting import count_nodes
+from clinker.engine.run.keeping import Keeping
 from clinker.engine.run.logs import announce
 from clinker.engine.run.prepare import Prepared
 from clinker.engine.run.settle import (
@@ -82,7 +84,13 @@ def record_bytes(prepared: Prepared) -> int | None:
     return sum(filter(None, sizes))
 
 
-def compute(prepared: Prepared, session: Session, demands: Set[Demand], rounds: Rounds) -> Computed:
+def compute(
+    prepared: Prepared,
+    session: Session,
+    demands: Set[Demand],
+    rounds: Rounds,
+    keeping: Keeping,
+) -> Computed:
     """All outputs written aside, and the rejected records.
 
     `RunAgain` if they demand more care, `Unsettled` if others fall with them.
@@ -110,13 +118,10 @@ def compute(prepared: Prepared, session: Session, demands: Set[Demand], rounds: 
             session.label_frames(flows.nodes)
         rejects = system.finals.prepare(session, flows)
         for output in flows.outputs():
-            prepared.observer.step_started(output.planned.name, prepared.total)
-            prepared.watch.step_started(output.planned.name)
-            output, found = _collect(prepared, session, output, rounds, cleaning)
+            collect = partial(_collect, prepared, session, output, rounds)
+            output, found = keeping.of(output.planned.name, rounds.fallen, collect)
             collected.append((output, found))
             rejects += found.rejects
-            prepared.observer.advanced(found.records)
-            rounds.computed_again += found.records if rounds.rounds else 0
         check_sizes(prepared, session, building, rounds)
         settled = settle_rejects(prepared, session, building, rounds, rejects)
         _check_written(collected)
@@ -133,6 +138,17 @@ def _collect(
     prepared: Prepared, session: Session, output: Written, rounds: Rounds, cleaning: ExitStack
 ) -> tuple[Written, Collected]:
     """The records of an output as pieces of its files, and the output that knows their columns."""
+    prepared.observer.step_started(output.planned.name, prepared.total)
+    prepared.watch.step_started(output.planned.name)
+    output, found = _pieces(prepared, session, output, rounds, cleaning)
+    prepared.observer.advanced(found.records)
+    rounds.computed_again += found.records if rounds.rounds else 0
+    return output, found
+
+
+def _pieces(
+    prepared: Prepared, session: Session, output: Written, rounds: Rounds, cleaning: ExitStack
+) -> tuple[Written, Collected]:
     table = session.table(output.frame) if _fits_here(prepared, output) else None
     output = with_record_keys(session, output, table)
     if table is not None:

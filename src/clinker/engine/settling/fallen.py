@@ -56,16 +56,36 @@ class Fallen:
     failed: Mapping[Record, Group | None] = field(default_factory=dict)
     """Records that no correlated aggregate and no output takes, and what they belong to."""
     groups: Mapping[FanoutPolicy, Mapping[Group, frozenset[int]]] = field(default_factory=dict)
-    """Groups of which no output and no strict aggregate with this policy takes a record, with the
-    numbers of the sources whose records fall."""
+    """By policy, the groups of which no output and no strict aggregate takes a record that lets
+    groups fall by it, with the numbers of the sources whose records fall."""
     oversized: tuple[Oversized, ...] = ()
+    numbers: Mapping[Group, int] = field(default_factory=dict)
+    """A number for each group, the same in all rounds."""
     causes: Mapping[Group, Cause] = field(default_factory=dict)
-    """What was the first to fail in each group."""
+    """What was the first to fail in each group, as far as the last of the rounds knows."""
 
-    def numbered(self) -> dict[Group, int]:
-        """A number for each group."""
-        every = (group for groups in self.groups.values() for group in groups)
-        return {group: number for number, group in enumerate(dict.fromkeys(every))}
+    def groups_at(self, policies: Mapping[int, FanoutPolicy]) -> dict[Group, set[int]]:
+        """The groups that fall where those of each source fall by some policy, and the sources."""
+        found: dict[Group, set[int]] = {}
+        for policy, groups in self.groups.items():
+            for group, sources in groups.items():
+                if own := {source for source in sources if policies[source] == policy}:
+                    found.setdefault(group, set()).update(own)
+        return found
+
+    def unlike(self, other: Fallen) -> set[int]:
+        """The sources of which something has fallen here or there alone."""
+        if self is other:
+            return set()
+        found = {source for source, _ in self.retracted ^ other.retracted}
+        found |= {record[0] for record, _ in self.failed.items() ^ other.failed.items()}
+        found |= {each.first[0] for each in {*self.oversized} ^ {*other.oversized}}
+        nowhere: Mapping[Group, frozenset[int]] = {}
+        for policy in {*self.groups, *other.groups}:
+            here, there = (each.groups.get(policy, nowhere) for each in (self, other))
+            for group in {group for group, _ in here.items() ^ there.items()}:
+                found |= here.get(group, frozenset()) ^ there.get(group, frozenset())
+        return found
 
 
 @frozen(eq=False)

@@ -1,10 +1,11 @@
 """Rounds: what falls because of what failed, until nothing more does.
 
-Every round computes all outputs without what has fallen so far. Of what fails in it and is new, the
-failures with the fewest aggregates before them count: a failed record falls, with its group if the
-policy says so; a failed group of a strict aggregate takes the groups of its records along; one
-behind a relaxed aggregate takes its records back from everywhere, after which all is judged anew.
-Each round takes out at least one record or group more, so that there is an end.
+Every round computes the outputs without what has fallen so far; what this cannot have changed is as
+it was in the round before (`engine/run/keeping`). Of what fails and is new, the failures with the
+fewest aggregates before them count: a failed record falls, with its group if the policy says so; a
+failed group of a strict aggregate takes the groups of its records along; one behind a relaxed
+aggregate takes its records back from everywhere, after which all is judged anew. Each round takes
+out at least one record or group more, so that there is an end.
 """
 
 from __future__ import annotations
@@ -53,12 +54,17 @@ class Rounds:
     def __init__(self, plan: Plan, sites: Sites, sources: Sequence[str]) -> None:
         self._plan = plan
         self._sites = sites
+        self._sources = sources
         keys = plan.correlation.sources
         self._fields = {n: keys[name].fields for n, name in enumerate(sources) if name in keys}
         """The key fields of sources, by their numbers."""
         self._order = {name: number for number, name in enumerate(plan.nodes)}
         self._outputs = {n for n, node in plan.nodes.items() if node.shape is Shape.WRITES}
-        self._policies = sorted(set(plan.settling.policies.values()))
+        self._policies = {
+            number: sorted({own[sources[number]] for own in plan.settling.policies.values()})
+            for number in self._fields
+        }
+        """By which policies the groups of sources fall, some here, some there."""
         self._retracted: dict[Record, int] = {}
         """Records taken back, with the number of the trigger that did it."""
         self._retracting: list[_Trigger] = []
@@ -66,10 +72,13 @@ class Rounds:
         self._triggers: list[_Trigger] = []
         self._forced: dict[Group, set[int]] = {}
         """Groups that fall under every policy."""
-        self._causes: dict[Group, tuple[tuple[object, ...], Cause]] = {}
+        self._numbers: dict[Group, int] = {}
+        self._causes: dict[Group, Cause] = {}
+        self._ranks: dict[Group, tuple[object, ...]] = {}
+        """Those of the causes: the least counts."""
         self.fallen = Fallen()
         self.rounds = 0
-        """How often all was computed and something failed."""
+        """How often outputs were computed and something had failed."""
         self.computed_again = 0
         """Rows that outputs computed when something had fallen already."""
         self._rejects: list[pa.Table] = []
@@ -90,7 +99,19 @@ class Rounds:
             output_rows=self._held_back,
             failed_groups=len(self._retracting),
             records_taken_back=len(self._retracted),
+            groups_recomputed=self._recomputed(self._plan.correlation.relaxed),
+            partitions_recomputed=self._recomputed(self._plan.windows),
         )
+
+    def _recomputed(self, nodes: Iterable[str]) -> int | None:
+        """How many groups or partitions of some nodes have lost records to a later round.
+
+        None where some may have: to count them would take another look at all records.
+        """
+        lost = {self._sources[number] for number in self.fallen.unlike(Fallen())}
+        reaching = self._plan.settling.reaching
+        live = self._plan.live.intersection(nodes)
+        return 0 if all(lost.isdisjoint(reaching[node]) for node in live) else None
 
     @property
     def decisive(self) -> Set[int]:
@@ -166,6 +187,7 @@ class Rounds:
             self._triggers.clear()
             self._forced.clear()
             self._causes.clear()
+            self._ranks.clear()
 
     def _take_record(self, failure: Failure) -> None:
         assert failure.record is not None
@@ -204,8 +226,9 @@ class Rounds:
         return Group(self._fields[source], key)
 
     def _blame(self, group: Group, failure: Failure) -> None:
-        if group not in self._causes or failure.rank < self._causes[group][0]:
-            self._causes[group] = failure.rank, failure.cause
+        if group not in self._ranks or failure.rank < self._ranks[group]:
+            self._ranks[group] = failure.rank
+            self._causes[group] = failure.cause
 
     # Which groups fall
 
@@ -215,30 +238,36 @@ class Rounds:
             group = self._group(source, key)
             if group:
                 failed.setdefault(group, {}).setdefault(source, set()).add(position)
-        sizes = self._sizes(failed, measure) if set(self._policies) - {"any"} else {}
+        sizes = self._sizes(failed, measure)
         groups: dict[FanoutPolicy, dict[Group, frozenset[int]]] = {}
-        for policy in self._policies:
+        for policy in sorted({each for own in self._policies.values() for each in own}):
             fallen: dict[Group, set[int]] = {g: set(s) for g, s in self._forced.items()}
             for group, by_source in failed.items():
                 for source, positions in by_source.items():
-                    if _falls(policy, positions, sizes.get((source, group.key))):
+                    size = sizes.get((source, group.key))
+                    if policy in self._policies[source] and _falls(policy, positions, size):
                         fallen.setdefault(group, set()).add(source)
             groups[policy] = {group: frozenset(sources) for group, sources in fallen.items()}
+            for group in fallen:
+                self._numbers.setdefault(group, len(self._numbers))
         self.fallen = Fallen(
             retracted=frozenset(self._retracted),
             failed={each: self._group(each[0], key) for each, key in self._failed.items()},
             groups=groups,
             oversized=self.fallen.oversized,
-            causes={group: cause for group, (_, cause) in self._causes.items()},
+            numbers=self._numbers,
+            causes=self._causes,
         )
 
     def _sizes(
         self, failed: Mapping[Group, Mapping[int, set[int]]], measure: Measure
     ) -> dict[tuple[int, Key], Size]:
+        """The sizes of the groups that some policy asks for, by source and key."""
         keys: dict[int, list[Key]] = {}
         for group, by_source in failed.items():
             for source in by_source:
-                keys.setdefault(source, []).append(group.key)
+                if set(self._policies[source]) - {"any"}:
+                    keys.setdefault(source, []).append(group.key)
         return {
             (source, key): size
             for source, sought in keys.items()
@@ -292,7 +321,7 @@ class Rounds:
 
     def _collaterals(self, rejects: RoundRejects) -> Iterator[tuple[int, object]]:
         """One reject of each record that falls with others, and the group it falls with."""
-        groups = list(self.fallen.numbered())
+        groups = list(self._numbers)
         at, rows = rejects.collaterals(self._failed)
         columns = (rows[name].to_pylist() for name in (SOURCE, "inputs", MEMBERSHIP))
         for number, source, inputs, membership in zip(at, *columns, strict=True):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import replace
 
 import pyarrow as pa
@@ -59,13 +59,18 @@ def at_output(building: Building, planned: PlannedOutput, flow: Flow) -> Flow:
 
 def _failed_alone(building: Building, unit: Unit) -> Iterator[Record]:
     """The failed records that are not taken out with a group anyway."""
-    plan, fallen = building.plan, building.fallen
-    groups = fallen.groups.get(plan.settling.policies[unit.name], {})
-    visible = set(plan.correlation.visible[unit.inputs[0].upstream].fields)
-    for record, group in fallen.failed.items():
+    groups = _fallen_groups(building, unit)
+    visible = set(building.plan.correlation.visible[unit.inputs[0].upstream].fields)
+    for record, group in building.fallen.failed.items():
         falls = group is not None and record[0] in groups.get(group, ())
         if group is None or not falls or not visible.issuperset(group.fields):
             yield record
+
+
+def _fallen_groups(building: Building, unit: Unit) -> Mapping[Group, Set[int]]:
+    """The groups that fall at an output or strict aggregate, with the sources whose records do."""
+    policies = building.plan.settling.policies[unit.name]
+    return building.fallen.groups_at({_number(building, name): p for name, p in policies.items()})
 
 
 def _number(building: Building, source: str) -> int:
@@ -96,21 +101,20 @@ def _without(building: Building, flow: Flow, records: Iterable[Record]) -> Flow:
 def _without_groups(building: Building, unit: Unit, flow: Flow) -> Flow:
     """The flow in which the records of fallen groups are rejected."""
     plan = building.plan
-    policy = plan.settling.policies[unit.name]
-    groups = building.fallen.groups.get(policy)
+    groups = _fallen_groups(building, unit)
     if not groups:
         return flow
     visible = plan.correlation.visible[unit.inputs[0].upstream].fields
     is_joined = plan.settling.before[unit.name].is_joined
-    numbers = building.fallen.numbered()
+    numbers = building.fallen.numbers
     found: list[str] = []
     for fields in dict.fromkeys(key.fields for key in plan.correlation.sources.values()):
         shared = tuple(name for name in fields if name in visible)
+        own = [each for each in groups if each.fields == fields and shared]
+        if shared != fields:
+            own.sort(key=_order)
         rows = [
-            (source, group.of(shared), numbers[group])
-            for group, sources in groups.items()
-            if group.fields == fields and shared
-            for source in sources
+            (source, group.of(shared), numbers[group]) for group in own for source in groups[group]
         ]
         if rows:
             flow, number = _with_number(flow, shared, rows, is_joined=is_joined)
@@ -122,6 +126,11 @@ def _without_groups(building: Building, unit: Unit, flow: Flow) -> Flow:
     site = building.site(unit, explain, is_collateral=True)
     reject = reject_sql(site, payload_sql([("0", number, INT)]), origin_sql(flow))
     return mark(flow, f"{quoted(SOURCE)} IS NOT NULL AND {number} IS NOT NULL", reject)
+
+
+def _order(group: Group) -> tuple[str, ...]:
+    """Which comes first of the groups that cannot be told apart any more; not that which fell."""
+    return tuple(part or "" for part in group.key)
 
 
 def _with_number(

@@ -62,6 +62,8 @@ class Collected:
     rejects: Sequence[pa.Table]
     unwritable: WriteError | None = None
     """Why there are not all pieces; the rejects are all."""
+    is_whole: bool = True
+    """Whether nobody gave up writing since a rejected record decided that it was in vain."""
 
     @property
     def records(self) -> int:
@@ -142,6 +144,7 @@ def collect_in_parts(
     written = session.run_in_parts(frame, function, _WRITTEN)
     rows = sorted(written.to_pylist(), key=lambda row: row["partition"])
     rejects = [_read(row["rejects"]) for row in rows if row["rejects"]]
+    is_whole = all(decisive.isdisjoint(pc.unique(r[SOURCE]).to_pylist()) for r in rejects)
     failed = next((row for row in rows if row["error"] is not None), None)
     if failed:
         before = sum(row["records"] or 0 for row in rows if row["partition"] < failed["partition"])
@@ -151,12 +154,12 @@ def collect_in_parts(
             code=failed["error_code"],
             help=failed["error_help"],
         )
-        return Collected({}, rejects, problem.after(before))
+        return Collected({}, rejects, problem.after(before), is_whole)
     pieces: dict[FileKey, list[Piece]] = {}
     for row in rows:
         if row["path"] is not None:
             pieces.setdefault((row["source"], row["file"]), []).append(_part(row))
-    return Collected(pieces, rejects)
+    return Collected(pieces, rejects, is_whole=is_whole)
 
 
 def _part(row: dict[str, Any]) -> Part:

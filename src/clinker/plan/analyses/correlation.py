@@ -136,7 +136,7 @@ def plan_correlation(
             case other:
                 assert_never(other)
     correlation = Correlation(sources, visible, aggregates)
-    keys_are_known = not problems
+    keys_are_known = not any(problem.is_error for problem in problems)
     for planned in nodes.values():
         if planned.shape is Shape.GROUPS:
             problems += _streaming_problems(graph, planned, correlation)
@@ -167,6 +167,8 @@ def _source_keys(
         fields = tuple(name for name in declared if name in columns)
         if fields:
             keys[unit.name] = SourceKey(fields, location)
+        elif config.has("correlation_fanout_policy") and not config.correlation_key:
+            problems.append(_policy_without_key(node))
     for position, name in enumerate(handling.correlation_key):
         if name not in everywhere:
             problems.append(
@@ -179,6 +181,17 @@ def _source_keys(
                 )
             )
     return keys, problems
+
+
+def _policy_without_key(node: SourceNode) -> Diagnostic:
+    return node.config.problem(
+        "W013",
+        f"'correlation_fanout_policy' has no effect: the records of '{node.name}' are in no groups",
+        "correlation_fanout_policy",
+        key=True,
+        help="add 'correlation_key', or remove it",
+        warning=True,
+    )
 
 
 def _unknown_keys(unit: Unit, node: SourceNode, columns: set[str]) -> Iterator[Diagnostic]:

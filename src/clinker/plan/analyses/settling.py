@@ -10,7 +10,8 @@ from clinker.config.names import FanoutPolicy
 from clinker.frozen import frozen
 from clinker.plan.analyses.correlation import Atomicity, Correlation
 from clinker.plan.graph.graph import Graph
-from clinker.plan.nodes import Planned, PlannedAggregate, PlannedCombine, Shape
+from clinker.plan.nodes import Planned, PlannedAggregate, PlannedCombine, PlannedState, Shape
+from clinker.plan.nodes.window import Window
 
 
 @frozen
@@ -34,14 +35,17 @@ class Settling:
     """By node, where the records are that it reads."""
     behind: Mapping[str, Region]
     """By node, where the records are that leave it."""
-    policies: Mapping[str, FanoutPolicy]
-    """When groups fall, by the outputs and strict aggregates that let them."""
+    policies: Mapping[str, Mapping[str, FanoutPolicy]]
+    """By output and strict aggregate, when it lets the groups of each source fall."""
+    reaching: Mapping[str, frozenset[str]]
+    """By node, the sources of which a record that falls can change what leaves it."""
 
 
 def plan_settling(
     graph: Graph,
     nodes: Mapping[str, Planned],
     correlation: Correlation,
+    windows: Mapping[str, Window],
     handling: ErrorHandling,
 ) -> Settling:
     """How failures of correlated records are settled."""
@@ -63,7 +67,10 @@ def plan_settling(
                 behind[name] = _grouped(planned, incoming[0], correlation)
             case other:
                 assert_never(other)
-    return Settling(before, behind, _policies(graph, nodes, correlation, handling))
+    policies = _policies(graph, nodes, correlation, handling)
+    falling = {name: before[name] for name in policies}
+    reaching = _reaching(nodes, correlation, windows, falling)
+    return Settling(before, behind, policies, reaching)
 
 
 def _merged(incoming: Sequence[Region]) -> Region:
@@ -93,16 +100,23 @@ def _policies(
     nodes: Mapping[str, Planned],
     correlation: Correlation,
     handling: ErrorHandling,
-) -> dict[str, FanoutPolicy]:
-    """An output's own policy, that of the last combine before it, or that of the pipeline.
+) -> dict[str, dict[str, FanoutPolicy]]:
+    """An output's own policy, that of the last combine before it, of the source, of the pipeline.
 
-    A strict aggregate has the policy that all outputs behind it agree on, else the pipeline's.
+    A strict aggregate has the policy that all outputs behind it agree on; else what outputs do that
+    have none of their own.
     """
-    policies: dict[str, FanoutPolicy] = {}
-    inherited: dict[str, FanoutPolicy] = {}
+    of_sources = {
+        name: planned.node.config.correlation_fanout_policy or handling.correlation_fanout_policy
+        for name, planned in nodes.items()
+        if name in correlation.sources and planned.shape is Shape.READS
+    }
+    on_the_way: dict[str, FanoutPolicy | None] = {}
+    """By node, what counts instead of the policies of sources."""
+    policies: dict[str, dict[str, FanoutPolicy]] = {}
     for name, planned in nodes.items():
-        upstream = planned.passed_on[0].upstream if planned.unit.inputs else None
-        policy = inherited.get(upstream or "", handling.correlation_fanout_policy)
+        inherited = (on_the_way[edge.upstream] for edge in planned.passed_on)
+        policy = next((each for each in inherited if each), None)
         match planned.shape:
             case Shape.JOINS | Shape.WRITES:
                 policy = planned.node.config.correlation_fanout_policy or policy
@@ -110,12 +124,70 @@ def _policies(
                 pass
             case other:
                 assert_never(other)
-        inherited[name] = policy
+        on_the_way[name] = policy
         if planned.shape is Shape.WRITES:
-            policies[name] = policy
+            policies[name] = {source: policy or own for source, own in of_sources.items()}
     for name, aggregate in correlation.aggregates.items():
         if aggregate.atomicity is Atomicity.STRICT:
-            agreed = {policies[each] for each in graph.descendants(name) if each in policies}
-            default = handling.correlation_fanout_policy
-            policies[name] = agreed.pop() if len(agreed) == 1 else default
+            behind = [policies[each] for each in graph.descendants(name) if each in policies]
+            policies[name] = {
+                source: _agreed({each[source] for each in behind}, own)
+                for source, own in of_sources.items()
+            }
     return policies
+
+
+def _agreed(policies: set[FanoutPolicy], default: FanoutPolicy) -> FanoutPolicy:
+    return policies.pop() if len(policies) == 1 else default
+
+
+# What can change
+
+
+def _reaching(
+    nodes: Mapping[str, Planned],
+    correlation: Correlation,
+    windows: Mapping[str, Window],
+    falling: Mapping[str, Region],
+) -> dict[str, frozenset[str]]:
+    """By node, the sources of what it is made of, and of the init phase, which all may know of.
+
+    `falling` are the nodes at which groups fall.
+    """
+    known: dict[str, frozenset[str]] = {}
+    grouped = _grouped_behind(nodes)
+
+    def of(name: str) -> frozenset[str]:
+        if name not in known:
+            planned = nodes[name]
+            read = [edge.upstream for edge in planned.unit.inputs]
+            if name in windows and windows[name].lookup is not None:
+                read.append(windows[name].root)
+            found = frozenset[str]().union(*map(of, read))
+            if planned.shape is Shape.READS:
+                found |= {name}
+            elif name in falling and falling[name].is_joined and not grouped.issuperset(read):
+                # A record that was made of several falls with the groups of any source.
+                visible = {field for each in read for field in correlation.visible[each].fields}
+                keys = correlation.sources.items()
+                found |= {source for source, key in keys if not visible.isdisjoint(key.fields)}
+            known[name] = found
+        return known[name]
+
+    every = {name: of(name) for name in nodes}
+    first = frozenset[str]().union(*(every[name] for name, n in nodes.items() if _is_init(n)))
+    return {name: first | found for name, found in every.items()}
+
+
+def _grouped_behind(nodes: Mapping[str, Planned]) -> set[str]:
+    """The nodes behind which there are only records that aggregates have made."""
+    found: set[str] = set()
+    for name, planned in nodes.items():
+        passed_on = [edge.upstream for edge in planned.passed_on]
+        if planned.shape is Shape.GROUPS or (passed_on and found.issuperset(passed_on)):
+            found.add(name)
+    return found
+
+
+def _is_init(planned: Planned) -> bool:
+    return isinstance(planned, PlannedState) and planned.node.init_phase is not None

@@ -280,6 +280,7 @@ def _retraction(facts: Facts) -> Json | None:
         return None
     return {
         "fanout_policy": retraction.fanout_policy,
+        "own_fanout_policies": dict(retraction.own_policies),
         "aggregates": [
             {
                 "node_name": each.node,

@@ -274,6 +274,8 @@ def _retraction(retraction: RetractionFacts) -> Iterator[str]:
         f"{len(retraction.windows)} buffer-mode windows, "
         f"fanout policy: {retraction.fanout_policy}."
     )
+    for name, policy in retraction.own_policies.items():
+        yield f"fanout policy of '{name}': {policy}"
     for aggregate in retraction.aggregates:
         yield ""
         yield f"aggregate '{aggregate.node}':"

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+from clinker.config.names import FanoutPolicy
 from clinker.cxl.types import Type
 from clinker.plan.analyses.correlation import Retraction
 from clinker.plan.analyses.ordering import AggregateStrategy, Ordering, Partitioning
@@ -181,7 +182,9 @@ class BufferedWindow:
 class RetractionFacts:
     """How failing records are taken back out of results that already contain them."""
 
-    fanout_policy: str
+    fanout_policy: FanoutPolicy
+    own_policies: Mapping[str, FanoutPolicy]
+    """Those of nodes that have one of their own."""
     aggregates: tuple[RelaxedAggregate, ...]
     windows: tuple[BufferedWindow, ...]
 

@@ -7,6 +7,7 @@ from dataclasses import replace
 from datetime import datetime
 from typing import assert_never
 
+from clinker.config.names import FanoutPolicy
 from clinker.config.nodes import AggregateNode, CombineNode, OutputNode, RouteNode
 from clinker.config.nodes.aggregate import Hopping, Session, TimeWindow, Tumbling
 from clinker.cxl.run.window_spec import FrameSpec
@@ -310,7 +311,23 @@ def _retraction(plan: Plan) -> RetractionFacts | None:
     if not aggregates and not windows:
         return None
     policy = plan.pipeline.error_handling.correlation_fanout_policy
-    return RetractionFacts(policy, aggregates, windows)
+    return RetractionFacts(policy, _own_policies(plan), aggregates, windows)
+
+
+def _own_policies(plan: Plan) -> dict[str, FanoutPolicy]:
+    """The fan-out policies of nodes that have one of their own."""
+    found: dict[str, FanoutPolicy] = {}
+    for name, planned in plan.nodes.items():
+        match planned.shape:
+            case Shape.READS | Shape.JOINS | Shape.WRITES:
+                own = planned.node.config.correlation_fanout_policy
+                has_effect = planned.shape is not Shape.READS or name in plan.correlation.sources
+                found |= {name: own} if own and has_effect else {}
+            case Shape.PASSES | Shape.MERGES | Shape.GROUPS:
+                pass
+            case other:
+                assert_never(other)
+    return found
 
 
 # Resources
