@@ -20,6 +20,7 @@ from clinker.cli.log_lines import write_diagnostics, write_trace
 from clinker.cli.progress import Log, watching
 from clinker.cli.session_settings import session_settings
 from clinker.cli.signals import Interruption, broken_connections_told
+from clinker.cli.streams import OutputLost
 from clinker.cxl.syntax.ast import TraceLevel
 from clinker.diagnostics import Diagnostic, errors, in_reading_order
 from clinker.diagnostics.render import print_diagnostics
@@ -90,7 +91,13 @@ class Execution:
                 self._leave_metrics(outcome, error, log)
                 for problem in self._telling.ended(outcome, error) if self._telling else ():
                     log.warned(problem)
-            self._show(outcome, error)
+            try:
+                self._show(outcome, error)
+                sys.stdout.flush()
+            except OutputLost as problem:
+                if self._plan.options.preview:  # which was all that was wanted
+                    raise
+                log.warned(str(problem))
             log.ended(outcome, error)
         return int(outcome.exit_code)
 
