@@ -31,6 +31,7 @@ from clinker.engine.report.facts import Exit, RunError, RunReport, failed_report
 from clinker.engine.run.failures import memory_warning
 from clinker.engine.run.starting import check_start
 from clinker.engine.session import start_jvm
+from clinker.engine.session.conf import memory_split
 from clinker.engine.session.secrets import hide_secrets
 from clinker.engine.session.settings import SessionError
 from clinker.imports import admit_pandas
@@ -121,7 +122,8 @@ class Execution:
         except Exception as problem:  # noqa: BLE001, so that the metrics tell of it, too
             error = self._defect(problem, log)
         identity = log.identity or identify(self._plan.options.batch_id)
-        return failed_report(identity, pipeline, error.exit_code, error.counts), error
+        report = failed_report(identity, pipeline, error.exit_code, error.counts)
+        return replace(report, peak_rss_bytes=log.peak_rss_bytes), error
 
     def _defect(self, problem: Exception, log: Log) -> RunError:
         outputs = "nothing was written"
@@ -159,7 +161,7 @@ class Execution:
         message = error.message if error else None
         settings = self._settings
         is_elsewhere = settings.master or settings.remote
-        threads = settings.threads or (None if is_elsewhere else os.cpu_count())
+        threads = settings.threads if is_elsewhere else memory_split(settings).tasks
         try:
             write_metrics(spool, metrics(self._plan, report, threads=threads, error=message))
         except OSError as problem:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
+from clinker.cxl.failure import printable
 from clinker.engine.report.facts import Counts, RunReport, SpilledNode
 from clinker.engine.report.notation import absolute
 from clinker.plan.analyses.passing import NodePassing
@@ -98,7 +99,7 @@ def _number(number: int | None) -> str:
 def _shown(path: Path) -> str:
     """A file as seen from where the user is, if it is below."""
     full, here = Path(absolute(path)), Path.cwd()
-    return str(full.relative_to(here) if full.is_relative_to(here) else full)
+    return printable(str(full.relative_to(here) if full.is_relative_to(here) else full))
 
 
 def _reasons(report: RunReport) -> list[str]:

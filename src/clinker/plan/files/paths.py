@@ -30,7 +30,7 @@ from clinker.plan.options import Options
 
 CODE = "E-SEC-001"
 _SEPARATORS = re.compile(r"[/\\]")
-_UNSAFE_IN_NAMES = re.compile(r"[/\\\0]")
+_UNSAFE_IN_NAMES = re.compile(r"[/\\\0]|\A\.\.?\Z")
 _WILDCARD = re.compile(r"[*?\[]")
 _STAY_BELOW = (
     "paths stay below the base directory, or below the directory of clinker.toml; "
