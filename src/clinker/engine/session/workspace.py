@@ -78,13 +78,19 @@ def remove_abandoned(place: Path | None = None) -> int:
 def _was_abandoned(directory: Path) -> bool:
     """Whether a directory has been removed since its run is gone."""
     try:
+        status = directory.lstat()
+    except OSError:
+        return False
+    if not stat.S_ISDIR(status.st_mode) or status.st_uid != os.geteuid():
+        return False  # a link to anywhere, or someone else's
+    try:
         lock = os.open(directory / _LOCK, os.O_RDWR | os.O_NOFOLLOW)
     except FileNotFoundError:
-        if not _is_forgotten(directory):
-            return False
+        if time.time() - status.st_mtime <= _SECONDS_TO_LOCK:
+            return False  # it is about to get one
         _remove(directory)
         return True
-    except OSError:  # someone else's
+    except OSError:
         return False
     try:
         fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -108,16 +114,6 @@ def _end_java(directory: Path) -> None:
             words = (process / "cmdline").read_bytes().split(b"\0")
             if any(word.startswith(b"@") and word.endswith(end) for word in words):
                 os.kill(int(process.name), signal.SIGKILL)
-
-
-def _is_forgotten(directory: Path) -> bool:
-    """Whether a directory without a lock is not only about to get one."""
-    try:
-        status = directory.lstat()
-    except OSError:
-        return False
-    is_own = stat.S_ISDIR(status.st_mode) and status.st_uid == os.geteuid()
-    return is_own and time.time() - status.st_mtime > _SECONDS_TO_LOCK
 
 
 def _remove(directory: Path) -> None:
