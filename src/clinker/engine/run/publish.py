@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from datetime import UTC, datetime
 
 from clinker.engine.rejects.cursors import rollback_cursors
 from clinker.engine.rejects.file import log_unfiled, prepare_files
@@ -52,7 +51,7 @@ def publish(prepared: Prepared, session: Session, computed: Computed) -> RunRepo
         batch_id=prepared.identity.batch_id,
         started=prepared.identity.started,
         pipeline=plan.pipeline.pipeline.name,
-        finished=datetime.now(UTC),
+        finished=prepared.identity.started + prepared.identity.elapsed,
         exit_code=exit_code,
         counts=_counts(prepared, computed),
         sources=tuple(
