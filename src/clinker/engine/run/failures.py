@@ -28,7 +28,13 @@ _OUT_OF_MEMORY = re.compile(
 _WORKER_ENDED = "Python worker exited unexpectedly"
 _RESULT_LOST = "TaskResultLost"
 _EXECUTOR_LOST = re.compile(rf"(?:ExecutorLostFailure .*Reason: (.+)|{_RESULT_LOST})")
-_OUT_OF_DISK = re.compile(r"No space left on device")
+_DISK_FULL = {
+    "No space left on device": "no space left on {}",
+    "Disk quota exceeded": "this user's disk quota is used up on {}",
+    "File too large": "a file is larger than processes may write here (ulimit -f), on {}",
+}
+"""How the system says that no more can be written, and what that means."""
+_OUT_OF_DISK = re.compile("|".join(_DISK_FULL))
 _OURS = re.compile(r"^clinker\.[\w.]+Error: (.+)$", re.MULTILINE)
 """An error for the user that a task raised, in the stack trace that brings it here."""
 _GONE = re.compile(
@@ -87,11 +93,11 @@ def failure(
     text = hide_secrets(_CALLED.sub("", text), settings)
     if ours := _OURS.findall(text):
         return RunError(ours[-1], Exit.IO)
-    if _OUT_OF_DISK.search(text):
+    if full := _OUT_OF_DISK.search(text):
         where = settings.local_dir or "the disk for temporary files"
         return _diagnosed(
             "E321",
-            f"no space left on {where}",
+            _DISK_FULL[full[0]].format(where),
             Exit.IO,
             "make room, or set storage.spill.dir in clinker.toml to another disk",
         )

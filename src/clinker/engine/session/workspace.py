@@ -18,6 +18,7 @@ from contextlib import suppress
 from pathlib import Path
 
 from clinker.engine.session.settings import SessionError
+from clinker.plan.files.storage import temporary_directory
 
 _PREFIX = "clinker-run-"
 _LOCK = "lock"
@@ -35,7 +36,7 @@ class RunDirectory:
     """
 
     def __init__(self, parent: Path | None) -> None:
-        place = parent or Path(tempfile.gettempdir())
+        place = parent or temporary_directory()
         try:
             if parent:
                 remove_abandoned(parent)
@@ -71,7 +72,7 @@ def _locked(directory: Path) -> int:
 
 def remove_abandoned(place: Path | None = None) -> int:
     """Remove what killed runs have left in a directory, by default the system's; how many."""
-    found = (place or Path(tempfile.gettempdir())).glob(_PREFIX + "*")
+    found = (place or temporary_directory()).glob(_PREFIX + "*")
     return sum(_was_abandoned(directory) for directory in found)
 
 
