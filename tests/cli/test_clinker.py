@@ -269,3 +269,12 @@ def test_a_dry_run_is_interactive(folder: Path) -> None:
 
     # Processor time, so that a busy machine does not count; on an idle one it is the wall time.
     assert min(cpu_seconds() for _ in range(3)) < 1.0
+
+
+@pytest.mark.parametrize("option", ["--batch-id", "--var"])
+def test_what_records_and_reports_hold_is_text(clinker: Command, folder: Path, option: str) -> None:
+    code, _, said = clinker("run", str(folder / "pipeline.yaml"), option, "a=\udcff")
+    assert code == 64
+    assert said.startswith(
+        rf"clinker run: error: argument {option}: 'a=\udcff' is not text in UTF-8"
+    )

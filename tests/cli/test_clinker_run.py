@@ -100,6 +100,7 @@ def test_a_run_with_dead_letters(folder: Path) -> None:
     assert found["dlq_path"] == str(folder / "errors.csv")
     assert found["error"] is None
     assert found["peak_rss_bytes"] > 2**26
+    assert found["thread_count"] == 1, "512M have no room for more"
 
 
 def test_the_report_as_json(folder: Path) -> None:

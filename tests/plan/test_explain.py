@@ -7,6 +7,7 @@ import re
 import shutil
 import subprocess
 import sys
+import tempfile
 from pathlib import Path
 from textwrap import dedent
 from typing import Any
@@ -482,10 +483,16 @@ def test_strict_correlation_has_no_retraction_and_holds_its_outputs(tmp_path: Pa
 # Storage
 
 
-def test_the_defaults_of_storage_name_no_place_on_the_machine(tmp_path: Path) -> None:
-    text = explain(planned(tmp_path, ORDERS + output("orders")), "text")
+def test_the_defaults_of_storage(tmp_path: Path) -> None:
+    plan = planned(tmp_path, ORDERS + output("orders"))
+    text = explain(plan, "text")
+    place = tempfile.gettempdir()
+    assert document(plan)["storage_summary"]["spill_root"] == {
+        "path": place,
+        "source": "OS temp dir (default)",
+    }
     assert section(text, "Storage").splitlines() == [
-        "Spill root: OS temp dir (default)",
+        f"Spill root: {place} [OS temp dir (default)]",
         "Spill disk cap: unlimited (default)",
         "Spill compression: Auto (default)",
     ]
@@ -497,7 +504,7 @@ def test_a_spill_cap_shows_its_headroom(tmp_path: Path) -> None:
     plan = planned(tmp_path, ORDERS + TOTALS + output("totals"), storage=storage)
     lines = section(explain(plan, "text"), "Storage").splitlines()
     assert lines == [
-        "Spill root: spill [storage.spill.dir]",
+        f"Spill root: {tmp_path}/spill [storage.spill.dir]",
         "Spill disk cap: 2000 bytes [storage.spill.disk_cap_bytes]",
         "Spill compression: Off [storage.spill.compress]",
         "  Aggregate 'totals' → off",
@@ -536,7 +543,8 @@ def test_staging_names_the_copies(tmp_path: Path) -> None:
         False,
     ]
     lines = section(explain(plan, "text"), "Staging Plan").splitlines()
-    staged = r"  orders\.csv → staged: yes, path: staged/[0-9a-f]{64}\.staged, reuse: miss"
+    place = re.escape(f"{tmp_path}/staged/")
+    staged = rf"  orders\.csv → staged: yes, path: {place}[0-9a-f]{{64}}\.staged, reuse: miss"
     assert lines[0] == "Source 'orders':"
     assert re.fullmatch(staged, lines[1])
     assert lines[2:] == [
@@ -641,7 +649,10 @@ def test_explaining_needs_no_spark() -> None:
     assert subprocess.run([sys.executable, "-c", check]).returncode == 0
 
 
-def test_the_example_of_the_guide_is_explained_as_it_says(tmp_path: Path) -> None:
+def test_the_example_of_the_guide_is_explained_as_it_says(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(tempfile, "tempdir", "/tmp")
     blocks = dict(re.findall(r"^```text (\w+)\n(.*?)^```$", GUIDE, re.MULTILINE | re.DOTALL))
     (tmp_path / "orders.csv").write_bytes(b"x" * 1024)
     compiled = compile_pipeline(blocks["pipeline"].encode(), "p.yaml", Options(tmp_path))

@@ -11,6 +11,7 @@ from importlib import import_module
 from typing import Any, NoReturn, TextIO
 
 from clinker.cli.signals import INTERRUPTED, Heeding
+from clinker.cli.streams import OutputLost, take_standard_streams
 from clinker.cxl.failure import printable
 from clinker.diagnostics import Diagnostic
 from clinker.diagnostics.render import print_diagnostics, render_json
@@ -91,7 +92,9 @@ def run_command(
     is_process = argv is None  # who is called with arguments is part of another one
     if is_process and hasattr(signal, "SIGPIPE"):  # a reader that leaves ends the output quietly
         signal.signal(signal.SIGPIPE, signal.SIG_DFL)
-    if isinstance(sys.stdout, io.TextIOWrapper):  # names of files may be any bytes
+    if is_process:
+        take_standard_streams()
+    elif isinstance(sys.stdout, io.TextIOWrapper):  # names of files may be any bytes
         sys.stdout.reconfigure(errors="backslashreplace")
     heeding = Heeding()
     try:
@@ -108,9 +111,14 @@ def _run(parser: argparse.ArgumentParser, words: Sequence[str]) -> int:
         args.parser.refuse(unknown)
     try:
         code: int = import_module(f"clinker.cli.{parser.prog}_{args.command}").run(args)
+        if not sys.stdout.closed:  # as by a language server that was told to exit
+            sys.stdout.flush()
     except CommandError as problem:
         _tell(args, str(problem))
         return problem.code
+    except OutputLost as problem:
+        _tell(args, str(problem))
+        return IO
     except Exception as problem:  # noqa: BLE001, nobody else is left to tell of it
         if getattr(args, "log_level", None) in DETAILED:
             import traceback

@@ -21,6 +21,7 @@ from clinker.cli.progress import Log, watching
 from clinker.cli.report_page import leave_report, report_file
 from clinker.cli.session_settings import session_settings
 from clinker.cli.signals import Interruption, broken_connections_told
+from clinker.cli.streams import OutputLost
 from clinker.cxl.syntax.ast import TraceLevel
 from clinker.diagnostics import Diagnostic, errors, in_reading_order
 from clinker.diagnostics.render import print_diagnostics
@@ -33,6 +34,7 @@ from clinker.engine.run.journal import Journal
 from clinker.engine.run.observer import Observer
 from clinker.engine.run.starting import check_start
 from clinker.engine.session import start_jvm
+from clinker.engine.session.conf import memory_split
 from clinker.engine.session.secrets import hide_secrets
 from clinker.engine.session.settings import SessionError
 from clinker.imports import admit_pandas
@@ -97,7 +99,13 @@ class Execution:
                     journal.warned(problem)
                 outcome = journal.completed(outcome)
                 self._leave_report(outcome, error, log)
-            self._show(outcome, error)
+            try:
+                self._show(outcome, error)
+                sys.stdout.flush()
+            except OutputLost as problem:
+                if self._plan.options.preview:  # which was all that was wanted
+                    raise
+                log.warned(str(problem))
             log.ended(outcome, error)
         return int(outcome.exit_code)
 
@@ -121,8 +129,8 @@ class Execution:
         except Exception as problem:  # noqa: BLE001, so that the metrics tell of it, too
             error = self._defect(problem, log)
         identity = log.identity or identify(self._plan.options.batch_id)
-        code, counts = error.exit_code, error.counts
-        return failed_report(identity, pipeline, code, counts, self._plan), error
+        report = failed_report(identity, pipeline, error.exit_code, error.counts, self._plan)
+        return replace(report, peak_rss_bytes=log.peak_rss_bytes), error
 
     def _defect(self, problem: Exception, log: Log) -> RunError:
         outputs = "nothing was written"
@@ -160,7 +168,7 @@ class Execution:
         message = error.message if error else None
         settings = self._settings
         is_elsewhere = settings.master or settings.remote
-        threads = settings.threads or (None if is_elsewhere else os.cpu_count())
+        threads = settings.threads if is_elsewhere else memory_split(settings).tasks
         try:
             write_metrics(spool, metrics(self._plan, report, threads=threads, error=message))
         except OSError as problem:

@@ -37,6 +37,8 @@ class Log(Quiet):
         """Who wants to know as well."""
         self.is_publishing = False
         """Whether outputs are being put in place, or are there already."""
+        self.peak_rss_bytes: int | None = None
+        """The most memory that was in use, once the run has ended."""
 
     def began(self, identity: Identity) -> None:
         self.identity = identity
@@ -64,6 +66,9 @@ class Log(Quiet):
 
     def ended(self, report: RunReport, error: RunError | None) -> None:
         """The run is over; its summary or its error is shown by others."""
+
+    def measured(self, peak_rss_bytes: int) -> None:
+        self.peak_rss_bytes = peak_rss_bytes
 
     def publishing(self) -> None:
         self._interruption.check()

@@ -34,7 +34,7 @@ class Staging(Model):
     )
     dir: Name | None = Field(default=None, description="the directory on that volume")
     patterns: tuple[Name, ...] = Field(
-        default=(), description="the files that are copied; all when left out"
+        default=(), description="the files that are copied; none when left out"
     )
     disk_cap_bytes: FileSize | None = Field(
         default=None, description="the most bytes that copies may take"

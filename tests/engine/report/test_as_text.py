@@ -29,6 +29,11 @@ def test_the_summary_tells_what_was_written_and_rejected() -> None:
     )
 
 
+def test_names_of_files_cannot_write_lines_of_their_own() -> None:
+    shown = summary(report(outputs=(output("result", "out/a\nb\x1b[2J.csv"),)))
+    assert shown.startswith("result  out/a\\nb\\x1b[2J.csv  3 records")
+
+
 def test_the_counts_of_nodes() -> None:
     def node(
         name: str, came: int, left: int | None, rejected: int = 0, **ports: int | None

@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+from datetime import timedelta
+
 import pytest
 
-from clinker.engine.report.facts import identify
+from clinker.engine.report.facts import failed_report, identify
+from clinker.engine.report.notation import duration_ms
 
 
 @pytest.mark.parametrize(("given", "expected"), [("daily", "daily"), (None, None)])
@@ -18,3 +22,9 @@ def test_the_identity_of_a_run(given: str | None, expected: str | None) -> None:
         assert abs(began - identity.started.timestamp()) < 1
         assert expected is None or identity.batch_id == expected
     assert (first.batch_id == second.batch_id) == (given is not None)
+
+
+def test_no_run_ends_before_it_began() -> None:
+    identity = identify(None)
+    set_back = replace(identity, started=identity.started + timedelta(hours=1))
+    assert 0 <= duration_ms(failed_report(set_back, "p", 4)) < 60_000

@@ -64,6 +64,18 @@ LOST = "ExecutorLostFailure (executor 1 exited caused by one of the running task
             ["E321"],
         ),
         (
+            PySparkException("Job aborted: java.io.IOException: Disk quota exceeded"),
+            4,
+            "this user's disk quota is used up on /spill",
+            ["E321"],
+        ),
+        (
+            PySparkException("awaitResult: \nCaused by: java.io.IOException: File too large"),
+            4,
+            "a file is larger than processes may write here (ulimit -f), on /spill",
+            ["E321"],
+        ),
+        (
             Py4JNetworkError("Answer from Java side is empty"),
             4,
             "Spark ended before the run did",

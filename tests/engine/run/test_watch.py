@@ -13,6 +13,7 @@ from pathlib import Path
 import pytest
 
 from clinker.engine.report.facts import RunError
+from clinker.engine.run.observer import Quiet
 from clinker.engine.run.watch import Limits, Watch, run_limits
 from clinker.plan.compile import Plan, compile_pipeline
 from clinker.plan.options import Options
@@ -79,7 +80,7 @@ def test_temporary_data_is_counted_as_it_lies_on_the_disk(tmp_path: Path) -> Non
     with (spilled / "hole").open("wb") as hole:
         hole.truncate(2**40)
     workspace = '[storage.spill]\ndisk_cap_bytes = "12KB"\n'
-    with Watch(plan(tmp_path, workspace), Limits(disk=12_000)) as watch:
+    with Watch(plan(tmp_path, workspace), Limits(disk=12_000), Quiet()) as watch:
         watch.check()
         watch.add(spilled)
         with pytest.raises(RunError) as error:
@@ -95,7 +96,7 @@ def test_temporary_data_is_counted_as_it_lies_on_the_disk(tmp_path: Path) -> Non
 
 
 def test_a_peak_above_the_memory_limit_is_forgiven(tmp_path: Path) -> None:
-    with Watch(plan(tmp_path), Limits(memory=1)) as watch:
+    with Watch(plan(tmp_path), Limits(memory=1), Quiet()) as watch:
         watch.check()
         watch.check()
         with pytest.raises(RunError, match="exceeded the memory limit") as error:
@@ -117,7 +118,7 @@ def test_a_peak_above_the_memory_limit_is_forgiven(tmp_path: Path) -> None:
 def test_the_nodes_that_hold_records_are_named(
     tmp_path: Path, output: str | None, who: str, line: int | None
 ) -> None:
-    watch = Watch(plan(tmp_path), Limits())
+    watch = Watch(plan(tmp_path), Limits(), Quiet())
     if output:
         watch.step_started(output)
     error = watch.at_work.memory_exceeded(512 * 2**20)
@@ -129,7 +130,7 @@ def test_the_nodes_that_hold_records_are_named(
 def test_what_ended_a_run_is_told_in_place_of_what_it_died_of(tmp_path: Path) -> None:
     with (
         pytest.raises(RunError, match="temporary data") as error,
-        Watch(plan(tmp_path), Limits(disk=0)) as watch,
+        Watch(plan(tmp_path), Limits(disk=0), Quiet()) as watch,
         watch.telling(),
     ):
         (tmp_path / "large").write_bytes(bytes(4096))
@@ -142,6 +143,27 @@ def test_what_ended_a_run_is_told_in_place_of_what_it_died_of(tmp_path: Path) ->
 def test_only_an_engine_on_this_machine_has_a_limit_that_can_be_seen(tmp_path: Path) -> None:
     assert run_limits(plan(tmp_path), is_local=True) == Limits(int(512 * 2**20 * 1.1), None)
     assert run_limits(plan(tmp_path), is_local=False) == Limits(None, None)
+
+
+class Measured(Quiet):
+    peak = 0
+
+    def measured(self, peak_rss_bytes: int) -> None:
+        self.peak = peak_rss_bytes
+
+
+def test_what_all_processes_of_a_run_took_is_told_also_if_it_fails(tmp_path: Path) -> None:
+    observer, size = Measured(), 100 * 2**20
+    hold = f"held = b'x' * {size}; print(len(held), flush=True); input()"
+    with pytest.raises(ValueError, match="failed"), Watch(plan(tmp_path), Limits(), observer) as w:
+        before = w.peak.resident
+        command = [sys.executable, "-c", hold]
+        with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as process:
+            assert process.stdout and process.stdout.readline()
+            w.check()
+            process.kill()
+        raise ValueError("failed")
+    assert observer.peak > before + size
 
 
 # Whole runs, as users start them

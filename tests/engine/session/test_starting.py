@@ -175,6 +175,18 @@ class TestRunDirectory:
         assert remove_abandoned(tmp_path) == 1
         assert list(tmp_path.iterdir()) == [young]
 
+    def test_links_and_directories_of_others_are_left_alone(self, tmp_path: Path) -> None:
+        precious, others = tmp_path / "home", tmp_path / "runs" / "clinker-run-others"
+        for directory in (precious, others):
+            directory.mkdir(parents=True)
+            for name in ("lock", "work"):
+                (directory / name).touch()
+        (tmp_path / "runs" / "clinker-run-link").symlink_to(precious)
+        if os.geteuid() == 0:
+            os.chown(others, 54321, 54321)
+        assert remove_abandoned(tmp_path / "runs") == (os.geteuid() != 0)
+        assert (precious / "work").exists()
+
     def test_a_removal_that_is_killed_is_finished_by_the_next_run(self, tmp_path: Path) -> None:
         def come_and_go() -> None:
             directory = RunDirectory(tmp_path)

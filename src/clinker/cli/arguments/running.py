@@ -11,7 +11,7 @@ from clinker.cli.arguments.shared import (
     add_engine,
     add_resources,
 )
-from clinker.cli.arguments.values import FOREVER, at_least, wait_seconds
+from clinker.cli.arguments.values import FOREVER, at_least, utf_8, wait_seconds
 from clinker.cli.command import add_format
 
 _LOG_FORMATS = ("text", "json")
@@ -86,7 +86,10 @@ def _add_run_files(command: argparse.ArgumentParser) -> None:
 def _add_run_reporting(command: argparse.ArgumentParser) -> None:
     reporting = command.add_argument_group("reporting")
     reporting.add_argument(
-        "--batch-id", metavar="ID", help="identifies the run in metrics, paths and logs"
+        "--batch-id",
+        metavar="ID",
+        type=utf_8,
+        help="identifies the run in metrics, paths and logs",
     )
     reporting.add_argument("--quiet", action="store_true", help="show no progress, only problems")
     reporting.add_argument(

@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 from typing import TypeAlias
 
-from clinker.cli.arguments.values import at_least, memory_size
+from clinker.cli.arguments.values import at_least, memory_size, utf_8
 from clinker.cli.command import Parser
 
 LOG_LEVELS = ("error", "warn", "info", "debug", "trace")
@@ -33,6 +33,7 @@ def add_compilation(command: argparse._ActionsContainer) -> None:
     command.add_argument(
         "--var",
         metavar="NAME=VALUE",
+        type=utf_8,
         action="append",
         default=[],
         help="the value of a variable that pipeline.vars declares; can be repeated",

@@ -20,6 +20,15 @@ def at_least(low: int) -> Callable[[str], int]:
     return number
 
 
+def utf_8(text: str) -> str:
+    """What goes into records and reports, unlike the name of a file, cannot be just any bytes."""
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        raise argparse.ArgumentTypeError(f"'{text}' is not text in UTF-8") from None
+    return text
+
+
 def wait_seconds(text: str) -> float:
     from clinker.config.quantities import parse_duration
 

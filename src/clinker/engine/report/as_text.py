@@ -101,7 +101,7 @@ def _shown(path: FilePath) -> str:
     if isinstance(path, ObjectUrl):
         return printable(str(path))
     full, here = Path(absolute(path)), Path.cwd()
-    return str(full.relative_to(here) if full.is_relative_to(here) else full)
+    return printable(str(full.relative_to(here) if full.is_relative_to(here) else full))
 
 
 def _reasons(report: RunReport) -> list[str]:

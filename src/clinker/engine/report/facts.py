@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import enum
+import time
 from collections.abc import Mapping, Sequence
 from dataclasses import field
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, TypeAlias
 
 from clinker.diagnostics import Diagnostic, Location
@@ -41,6 +42,13 @@ class Identity:
     """What the user calls the run; without a wish, a UUIDv7 of its own."""
     started: datetime
     """In UTC, as all times of a report."""
+    begun: float = field(default_factory=time.monotonic)
+    """The same by a clock that nobody sets."""
+
+    @property
+    def elapsed(self) -> timedelta:
+        """The time since then, also if the clock of the machine is set meanwhile."""
+        return timedelta(seconds=time.monotonic() - self.begun)
 
 
 def identify(batch_id: str | None) -> Identity:
@@ -229,7 +237,7 @@ def failed_report(
         batch_id=identity.batch_id,
         started=identity.started,
         pipeline=pipeline,
-        finished=datetime.now(UTC),
+        finished=identity.started + identity.elapsed,
         exit_code=exit_code,
         counts=counts or Counts(),
         plan=plan,

@@ -30,7 +30,13 @@ _RESULT_LOST = "TaskResultLost"
 _EXECUTOR_LOST = re.compile(rf"(?:ExecutorLostFailure .*Reason: (.+)|{_RESULT_LOST})")
 _MISSING_MODULE = re.compile(r"^ModuleNotFoundError: No module named '([\w.]+)'", re.MULTILINE)
 _OTHER_PYTHON = re.compile(r"Python in worker has different version: ([\d.]+) than .*: ([\d.]+\d)")
-_OUT_OF_DISK = re.compile(r"No space left on device")
+_DISK_FULL = {
+    "No space left on device": "no space left on {}",
+    "Disk quota exceeded": "this user's disk quota is used up on {}",
+    "File too large": "a file is larger than processes may write here (ulimit -f), on {}",
+}
+"""How the system says that no more can be written, and what that means."""
+_OUT_OF_DISK = re.compile("|".join(_DISK_FULL))
 _OURS = re.compile(r"^clinker\.[\w.]+Error: (.+)$", re.MULTILINE)
 """An error for the user that a task raised, in the stack trace that brings it here."""
 _GONE = re.compile(
@@ -89,11 +95,11 @@ def failure(
     text = hide_secrets(_CALLED.sub("", text), settings)
     if ours := _OURS.findall(text):
         return RunError(ours[-1], Exit.IO)
-    if _OUT_OF_DISK.search(text):
+    if full := _OUT_OF_DISK.search(text):
         where = settings.local_dir or "the disk for temporary files"
         return _diagnosed(
             "E321",
-            f"no space left on {where}",
+            _DISK_FULL[full[0]].format(where),
             Exit.IO,
             "make room, or set storage.spill.dir in clinker.toml to another disk",
         )

@@ -72,6 +72,9 @@ class Journal:
     def advanced(self, amount: int) -> None:
         self._reader.advanced(amount)
 
+    def measured(self, peak_rss_bytes: int) -> None:
+        self._reader.measured(peak_rss_bytes)
+
     def warned(self, text: str) -> None:
         self._warnings.append(text)
         self._reader.warned(text)

@@ -49,6 +49,9 @@ class Observer(Protocol):
     ) -> None:
         """A message of the pipeline: a log directive, a trace, a dead letter without a file."""
 
+    def measured(self, peak_rss_bytes: int) -> None:
+        """The most memory that the run has had in use, when it has ended, however it did."""
+
     def publishing(self) -> None:
         """The outputs are about to be put in place; from here on nothing can be taken back."""
 
@@ -90,6 +93,9 @@ class Quiet:
         node: str | None = None,
         fields: Mapping[str, Value] | None = None,
     ) -> None:
+        pass
+
+    def measured(self, peak_rss_bytes: int) -> None:
         pass
 
     def publishing(self) -> None:

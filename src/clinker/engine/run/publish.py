@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from datetime import UTC, datetime
 
 from clinker.engine.reading.inputs import SourceInput
 from clinker.engine.rejects.cursors import rollback_cursors
@@ -54,7 +53,7 @@ def publish(prepared: Prepared, session: Session, computed: Computed) -> RunRepo
         batch_id=prepared.identity.batch_id,
         started=prepared.identity.started,
         pipeline=plan.pipeline.pipeline.name,
-        finished=datetime.now(UTC),
+        finished=prepared.identity.started + prepared.identity.elapsed,
         exit_code=exit_code,
         counts=_counts(prepared, computed),
         sources=tuple(

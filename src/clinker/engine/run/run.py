@@ -34,7 +34,7 @@ def run(
     """
     limits = run_limits(plan, is_local=settings.is_local)
     with (
-        Watch(plan, limits) as watch,
+        Watch(plan, limits, observer) as watch,
         watch.telling(),
         run_spool(plan, watch.add) as spool,
         staged_sources(plan, observer) as staged,
@@ -63,7 +63,7 @@ def run_in(plan: Plan, session: Session, observer: Observer) -> RunReport:
     """Run a plan in a session that is there already."""
     settings, limits = SessionSettings(), run_limits(plan, is_local=False)
     with (
-        Watch(plan, limits) as watch,
+        Watch(plan, limits, observer) as watch,
         watch.telling(),
         engine_errors(settings),
         run_spool(plan, watch.add) as spool,

@@ -13,6 +13,7 @@ from types import TracebackType
 from clinker.diagnostics import Diagnostic, Label
 from clinker.engine.report.facts import Exit, RunError
 from clinker.engine.run.at_work import AtWork
+from clinker.engine.run.observer import Observer
 from clinker.engine.session.memory import LEAST_FOR_MUCH
 from clinker.engine.session.session import Session
 from clinker.engine.session.usage import Usage, usage
@@ -49,9 +50,10 @@ def run_limits(plan: Plan, *, is_local: bool) -> Limits:
 class Watch:
     """What a run takes, looked at as long as it lasts."""
 
-    def __init__(self, plan: Plan, limits: Limits) -> None:
+    def __init__(self, plan: Plan, limits: Limits, observer: Observer) -> None:
         self._plan = plan
         self._limits = limits
+        self._observer = observer
         self._places: list[Path] = []
         self._peak = Usage()
         self._disk_peak = 0
@@ -117,6 +119,7 @@ class Watch:
     ) -> None:
         self._stopped.set()
         self._thread.join()
+        self._observer.measured(self._peak.or_more(usage()).resident)
 
     def _keep_looking(self) -> None:
         pause = _SECONDS

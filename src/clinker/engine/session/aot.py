@@ -37,16 +37,17 @@ def training_flags(file: Path) -> list[str]:
 
 
 def cache_file(java: Java, fixed: Sequence[str], spark: Path) -> Path | None:
-    """Where the cache for these is kept; none for a Java that cannot have one.
+    """Where the cache for these is kept; none for a Java that cannot have one, or without a place.
 
     The first part of the name tells one installation from another, the second its states.
     """
-    if java.major < _FIRST:
+    place = cache_directory()
+    if java.major < _FIRST or place is None:
         return None
     jars = spark / "jars"
     names = sorted(jar.name for jar in jars.iterdir())
     state = [*names, str(jars.stat().st_mtime_ns), java.version, *fixed]
-    return cache_directory() / f"spark-{_digest(str(java.home), str(spark))}-{_digest(*state)}.aot"
+    return place / f"spark-{_digest(str(java.home), str(spark))}-{_digest(*state)}.aot"
 
 
 def outdated(file: Path) -> Iterator[Path]:
@@ -59,6 +60,9 @@ def _digest(*parts: str) -> str:
     return hashlib.sha256("\n".join(parts).encode()).hexdigest()[:12]
 
 
-def cache_directory() -> Path:
-    base = os.environ.get("XDG_CACHE_HOME")
-    return (Path(base) if base else Path.home() / ".cache") / "clinker"
+def cache_directory() -> Path | None:
+    """None for users without a home, of whom the system knows nothing but a number."""
+    if base := os.environ.get("XDG_CACHE_HOME"):
+        return Path(base) / "clinker"
+    home = os.path.expanduser("~")  # noqa: PTH111, which raises for them
+    return Path(home, ".cache", "clinker") if home != "~" else None

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import pwd
 import signal
 import sys
 import threading
@@ -102,6 +103,8 @@ def _spark(jvm: Jvm) -> SparkSession:
     try:
         with _variables(known):
             gateway = launch_gateway()  # type: ignore[no-untyped-call]
+        if not _has_name():
+            _name_user(gateway)
         with _variables({"PYSPARK_PYTHON": python or "python3"}), _own_interrupt_handler():
             context = SparkContext(gateway=gateway)
         spark = SparkSession(context)
@@ -115,6 +118,24 @@ def _spark(jvm: Jvm) -> SparkSession:
     server: Any = context._accumulatorServer
     server.handle_error = _ignore
     return spark
+
+
+def _has_name() -> bool:
+    try:
+        pwd.getpwuid(os.geteuid())
+    except KeyError:
+        return False
+    return True
+
+
+def _name_user(gateway: Any) -> None:
+    """Give a user a name whom the system knows by number only, as in many containers.
+
+    Hadoop would ask the system for it, and fail.
+    """
+    name = os.environ.get("HADOOP_USER_NAME") or str(os.geteuid())
+    users = gateway.jvm.org.apache.hadoop.security.UserGroupInformation
+    users.setLoginUser(users.createRemoteUser(name))
 
 
 def _ignore(*_: object) -> None:

@@ -47,6 +47,8 @@ def build_cache() -> Path | None:
 
     None for a Java that cannot use one.
     """
+    if aot.cache_directory() is None:
+        raise SessionError("there is no home directory to keep the cache in: set XDG_CACHE_HOME")
     java = find_java(os.environ)
     file = aot.cache_file(java, fixed_flags(java), spark_home())
     if file is None or file.is_file():

@@ -18,6 +18,7 @@ from contextlib import suppress
 from pathlib import Path
 
 from clinker.engine.session.settings import SessionError
+from clinker.plan.files.storage import temporary_directory
 
 _PREFIX = "clinker-run-"
 _LOCK = "lock"
@@ -35,7 +36,7 @@ class RunDirectory:
     """
 
     def __init__(self, parent: Path | None) -> None:
-        place = parent or Path(tempfile.gettempdir())
+        place = parent or temporary_directory()
         try:
             if parent:
                 remove_abandoned(parent)
@@ -71,20 +72,26 @@ def _locked(directory: Path) -> int:
 
 def remove_abandoned(place: Path | None = None) -> int:
     """Remove what killed runs have left in a directory, by default the system's; how many."""
-    found = (place or Path(tempfile.gettempdir())).glob(_PREFIX + "*")
+    found = (place or temporary_directory()).glob(_PREFIX + "*")
     return sum(_was_abandoned(directory) for directory in found)
 
 
 def _was_abandoned(directory: Path) -> bool:
     """Whether a directory has been removed since its run is gone."""
     try:
+        status = directory.lstat()
+    except OSError:
+        return False
+    if not stat.S_ISDIR(status.st_mode) or status.st_uid != os.geteuid():
+        return False  # a link to anywhere, or someone else's
+    try:
         lock = os.open(directory / _LOCK, os.O_RDWR | os.O_NOFOLLOW)
     except FileNotFoundError:
-        if not _is_forgotten(directory):
-            return False
+        if time.time() - status.st_mtime <= _SECONDS_TO_LOCK:
+            return False  # it is about to get one
         _remove(directory)
         return True
-    except OSError:  # someone else's
+    except OSError:
         return False
     try:
         fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -108,16 +115,6 @@ def _end_java(directory: Path) -> None:
             words = (process / "cmdline").read_bytes().split(b"\0")
             if any(word.startswith(b"@") and word.endswith(end) for word in words):
                 os.kill(int(process.name), signal.SIGKILL)
-
-
-def _is_forgotten(directory: Path) -> bool:
-    """Whether a directory without a lock is not only about to get one."""
-    try:
-        status = directory.lstat()
-    except OSError:
-        return False
-    is_own = stat.S_ISDIR(status.st_mode) and status.st_uid == os.geteuid()
-    return is_own and time.time() - status.st_mtime > _SECONDS_TO_LOCK
 
 
 def _remove(directory: Path) -> None:

@@ -21,7 +21,7 @@ from clinker.plan.explain.facts import (
     WindowFacts,
 )
 from clinker.plan.explain.handoffs import HandOff
-from clinker.plan.explain.storage import TEMP_DIR, StagedSource, StorageFacts
+from clinker.plan.explain.storage import StagedSource, StorageFacts
 
 SCHEMA_VERSION = "1"
 
@@ -310,7 +310,7 @@ def _storage(storage: StorageFacts) -> Json:
     summary: Json = {
         "spill_root": {
             "path": storage.spill_dir,
-            "source": "storage.spill.dir" if storage.spill_dir else TEMP_DIR,
+            "source": storage.spill_dir_origin,
         },
         "spill_disk_cap_bytes": storage.disk_cap,
         "estimated_spill": {

@@ -18,7 +18,7 @@ from clinker.plan.explain.facts import (
     WindowFacts,
 )
 from clinker.plan.explain.handoffs import HandOff
-from clinker.plan.explain.storage import TEMP_DIR, Headroom, StagedFile, StorageFacts
+from clinker.plan.explain.storage import Headroom, StagedFile, StorageFacts
 
 _UNITS = (("G", 2**30), ("M", 2**20), ("K", 2**10))
 
@@ -344,8 +344,7 @@ def _spill_volume(storage: StorageFacts) -> Iterator[str]:
 
 
 def _storage(storage: StorageFacts) -> Iterator[str]:
-    root = f"{storage.spill_dir} [storage.spill.dir]" if storage.spill_dir else TEMP_DIR
-    yield f"Spill root: {root}"
+    yield f"Spill root: {storage.spill_dir} [{storage.spill_dir_origin}]"
     cap = "unlimited (default)"
     if storage.disk_cap is not None:
         cap = f"{storage.disk_cap} bytes [storage.spill.disk_cap_bytes]"

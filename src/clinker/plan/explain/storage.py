@@ -14,8 +14,6 @@ from clinker.plan.files.storage import HEADROOM, is_staged
 from clinker.plan.graph.graph import Unit
 from clinker.staged_copies import StagedCopy
 
-TEMP_DIR = "OS temp dir (default)"
-
 
 @dataclass(frozen=True)
 class SpillingNode:
@@ -68,8 +66,9 @@ class StagedSource:
 
 @dataclass(frozen=True)
 class StorageFacts:
-    spill_dir: str | None
-    """As the workspace writes it; None for the temporary directory of the system."""
+    spill_dir: str
+    spill_dir_origin: str
+    """Who has chosen it."""
     disk_cap: int | None
     compress: str
     compress_is_default: bool
@@ -102,7 +101,8 @@ def describe_storage(
     spill = plan.storage.spill
     spilling = [unit for unit in plan.graph if operators[unit.name].spills]
     return StorageFacts(
-        spill_dir=spill.dir,
+        spill_dir=str(plan.storage.spill_dir),
+        spill_dir_origin="storage.spill.dir" if spill.dir else "OS temp dir (default)",
         disk_cap=spill.disk_cap_bytes,
         compress=spill.compress,
         compress_is_default=not spill.has("compress"),
@@ -144,4 +144,4 @@ def _staged(plan: Plan, files: Iterable[SourceFile]) -> Iterator[StagedFile]:
         reuse = None
         if staging.on_existing == "reuse":
             reuse = "hit" if copy.is_fresh(path) else "miss"
-        yield StagedFile(file.name, f"{staging.dir}/{copy.path.name}", reuse)
+        yield StagedFile(file.name, str(copy.path), reuse)

@@ -40,7 +40,7 @@ CODE = "E-SEC-001"
 NOT_PLAIN = "has a part that is empty, '.' or '..', or a control character"
 """What is wrong with the key of an object that some client would take for another one."""
 _SEPARATORS = re.compile(r"[/\\]")
-_UNSAFE_IN_NAMES = re.compile(r"[/\\\0]")
+_UNSAFE_IN_NAMES = re.compile(r"[/\\\0]|\A\.\.?\Z")
 _WILDCARD = re.compile(r"[*?\[]")
 _STAY_BELOW = (
     "paths stay below the base directory, or below the directory of clinker.toml; "

@@ -93,11 +93,19 @@ def load_storage(base_dir: Path, read: Callable[[Path], bytes] = Path.read_bytes
 
 def _settings(workspace: Workspace, base_dir: Path) -> StorageSettings:
     spill, staging = workspace.storage.spill, workspace.storage.staging
-    spill_dir = resolve(spill.dir, base_dir) if spill.dir else Path(tempfile.gettempdir())
+    spill_dir = resolve(spill.dir, base_dir) if spill.dir else temporary_directory()
     staged = staging.enabled and staging.dir
     staging_dir = resolve(staging.dir, base_dir) if staged and staging.dir else None
     objects = workspace.storage.objects.allow
     return StorageSettings(spill, spill_dir, staging, staging_dir, objects)
+
+
+def temporary_directory() -> Path:
+    """The system's directory for temporary files, be it usable or not."""
+    try:
+        return Path(tempfile.gettempdir())
+    except FileNotFoundError:  # there is none that can be written to
+        return Path(os.environ.get("TMPDIR") or "/tmp")
 
 
 def check_settings(settings: StorageSettings, base_dir: Path) -> list[Diagnostic]:
@@ -252,7 +260,13 @@ def _check_directories(settings: StorageSettings, facts: Facts) -> Iterator[Diag
     places = ((settings.spill_dir, settings.spill), (settings.staging_dir, settings.staging))
     for directory, model in places:
         reason = facts.unusable.get(directory) if directory else None
-        if reason:
+        if reason and model.dir is None:
+            yield Diagnostic(
+                "E074",
+                f"the directory for temporary files, {directory}, {reason}",
+                help="set storage.spill.dir in clinker.toml to a directory on a local disk",
+            )
+        elif reason:
             which = "staging" if isinstance(model, Staging) else "spill"
             yield _finding(
                 "E074",

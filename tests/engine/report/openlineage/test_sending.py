@@ -139,3 +139,9 @@ def test_a_file_that_cannot_be_written(tmp_path: Path) -> None:
     if os.path.exists("/dev/full"):  # noqa: PTH110
         with pytest.raises(Undelivered, match="No space left"):
             EventFile(Path("/dev/full")).send({})
+
+
+def test_nobody_waits_for_the_reader_of_a_pipe(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "pipe")
+    with pytest.raises(Undelivered, match="No such device or address"):
+        EventFile(tmp_path / "pipe").send({})

@@ -43,7 +43,9 @@ class EventFile:
         line = json.dumps(event, separators=(",", ":")).encode() + b"\n"
         try:
             self._path.parent.mkdir(parents=True, exist_ok=True)
-            descriptor = os.open(self._path, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)
+            # A pipe that nobody reads from would be waited for.
+            flags = os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_NONBLOCK
+            descriptor = os.open(self._path, flags, 0o600)
             try:
                 # In one piece, so that lines of several runs do not mix.
                 if os.write(descriptor, line) != len(line):

@@ -1,0 +1,61 @@
+"""Standard streams that are closed, or that nothing can be written to."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+CLINKER = str(Path(sys.executable).with_name("clinker"))
+FULL = Path("/dev/full")
+PIPELINE = """\
+pipeline: { name: p }
+nodes:
+  - type: source
+    name: s
+    config: { type: csv, path: s.csv, schema: { id: int } }
+  - type: output
+    name: o
+    input: s
+    config: { type: csv, path: o.csv }
+"""
+needs_full = pytest.mark.skipif(not FULL.exists(), reason="this machine has no /dev/full")
+
+
+@pytest.mark.parametrize("buffered", [True, False])
+@needs_full
+def test_an_answer_that_cannot_be_written_is_an_error(buffered: bool) -> None:
+    environment = {**os.environ, "PYTHONUNBUFFERED": "" if buffered else "1"}
+    command = [CLINKER, "explain", "--code", "E200"]
+    with FULL.open("wb") as full:
+        done = subprocess.run(command, stdout=full, stderr=subprocess.PIPE, env=environment)
+    assert done.returncode == 4
+    assert done.stderr == b"error: cannot write to standard output: No space left on device\n"
+
+
+@needs_full
+def test_a_run_does_not_fail_since_nobody_hears_of_it(tmp_path: Path) -> None:
+    (tmp_path / "p.yaml").write_text(PIPELINE)
+    (tmp_path / "s.csv").write_text("id\n1\n")
+    command = [CLINKER, "run", "p.yaml", "--force", "--log-level", "debug"]
+    with FULL.open("wb") as full:
+        for stream in ("stdout", "stderr"):
+            others = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, stream: full}
+            done = subprocess.run(command, cwd=tmp_path, **others)  # type: ignore[call-overload]
+            assert done.returncode == 0, done
+            assert (tmp_path / "o.csv").read_text() == "id\n1\n"
+            if stream == "stdout":
+                assert done.stderr.endswith(
+                    b" warn: cannot write to standard output: No space left on device\n"
+                )
+
+
+@pytest.mark.parametrize("closed", ["1>&-", "2>&-", "<&- 1>&- 2>&-"])
+def test_closed_streams_are_no_places_for_files_to_appear_at(closed: str) -> None:
+    command = f'"{CLINKER}" explain --code E200 {closed}'
+    done = subprocess.run(["/bin/sh", "-c", command], capture_output=True)
+    assert (done.returncode, done.stderr) == (0, b"")
+    assert bool(done.stdout) == ("1>&-" not in closed)
