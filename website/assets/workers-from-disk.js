@@ -10,8 +10,9 @@ if (location.protocol === "file:") {
         '<script>self.postMessage = (data) => parent.postMessage(data, "*")</script>' +
         `<script src="${script}"></script>`;
       this.frame.onload = () => {
-        for (const data of this.waiting.splice(0)) this.postMessage(data);
+        const { waiting } = this;
         this.waiting = null;
+        for (const data of waiting) this.postMessage(data);
       };
       this.receive = (event) => {
         if (event.source === this.frame.contentWindow) this.onmessage?.(event);
@@ -22,7 +23,7 @@ if (location.protocol === "file:") {
 
     postMessage(data) {
       if (this.waiting) this.waiting.push(data);
-      else this.frame.contentWindow.postMessage(data, "*");
+      else this.frame.contentWindow.dispatchEvent(new MessageEvent("message", { data: structuredClone(data) }));
     }
 
     terminate() {
