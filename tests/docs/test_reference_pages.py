@@ -52,7 +52,8 @@ ERRORS, VARIABLES, COMPOSITIONS, CHANNELS, DOCUMENTS = (
     for name in ("error-handling", "variables", "compositions", "channels", "documents")
 )
 CLI, CXL, DIAGNOSTICS = DOCS / "cli.md", DOCS / "cxl" / "cli.md", DOCS / "diagnostics.md"
-PAGES = (ERRORS, VARIABLES, COMPOSITIONS, CHANNELS, DOCUMENTS, CLI, DIAGNOSTICS)
+BEGINNING = (DOCS / "concepts.md", DOCS / "install.md")
+PAGES = (ERRORS, VARIABLES, COMPOSITIONS, CHANNELS, DOCUMENTS, CLI, DIAGNOSTICS, *BEGINNING)
 
 _ANNOUNCED = re.compile(r"# (?:error|warning): (\S+)")
 _FILE = re.compile(r"# (\S+\.yaml)")
@@ -75,7 +76,7 @@ def found(*flags: str) -> list[Block]:
 def test_every_block_is_of_a_kind_that_is_tested() -> None:
     kinds = {(b.language, *b.flags) for page in PAGES for b in blocks_of(page)}
     tested = {("yaml", kind) for kind in ("pipeline", "fragment", "composition", "channel")}
-    texts = {("text", kind) for kind in ("session", "document", "file", "result")}
+    texts = {("text", kind) for kind in ("session", "document", "file", "result", "typed")}
     assert kinds == tested | texts
 
 
