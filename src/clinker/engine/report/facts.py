@@ -98,6 +98,8 @@ class OutputReport:
 
 @frozen(kw_only=True)
 class DeadLetterFile:
+    """Where rejected records are told."""
+
     path: Path
     entries: int
 
@@ -137,6 +139,7 @@ class RunReport(Identity):
     pipeline: str
     finished: datetime
     exit_code: int
+    """What `clinker run` ends with."""
     counts: Counts
     sources: tuple[SourceReport, ...] = ()
     outputs: tuple[OutputReport, ...] = ()
@@ -147,6 +150,7 @@ class RunReport(Identity):
     engine: Mapping[str, str] = field(default_factory=dict)
     """What ran it: engine, version, master, Java."""
     warnings: tuple[str, ...] = ()
+    """What was odd, but ended nothing."""
     retracted: Retracted | None = None
     """None if no source has a correlation key."""
     spilled: tuple[SpilledNode, ...] | None = None
