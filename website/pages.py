@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
@@ -23,6 +24,9 @@ _ELSEWHERE = {
     ROOT / "bench" / "FORMATS.md": "benchmarks/formats.md",
     examples.DIRECTORY: "cxl/examples.md",
 }
+
+_SEE_ALSO = "\n## See also\n"
+_WORD = re.compile(r"[A-Z][\w-]*\d\w*")
 
 
 class NoPageError(Exception):
@@ -50,7 +54,21 @@ def write_pages(directory: Path) -> None:
 def _page(source: Path) -> str:
     if source == examples.DIRECTORY:
         return examples.page()
-    return rewritten(source.read_text("utf-8"), lambda target: _on_site(source, target))
+    text = source.read_text("utf-8")
+    if source.parent == CODES:
+        text = _with_links_to_codes(text)
+    return rewritten(text, lambda target: _on_site(source, target))
+
+
+def _with_links_to_codes(text: str) -> str:
+    """A page about a code, as the command prints it, with links where it names others."""
+    before, heading, mentions = text.partition(_SEE_ALSO)
+
+    def linked(found: re.Match[str]) -> str:
+        code = found[0]
+        return f"[{code}]({code}.md)" if (CODES / f"{code}.md") in pages() else code
+
+    return before + heading + _WORD.sub(linked, mentions)
 
 
 def _on_site(page: Path, target: str) -> str:
