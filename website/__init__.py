@@ -4,6 +4,8 @@
   markdown     the text of a page as Zensical understands it
   navigation   the order of pages, which is that of the tables in docs/README.md
   examples     the page that shows the example programs
+  highlighting colours for CXL, alone and inside YAML
+  generator    Zensical with these colours
   build        all of it laid out, built and mended
   assets       what browsers get besides: a style sheet, and workers for pages opened from disk
 

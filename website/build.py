@@ -46,9 +46,9 @@ def _lay_out(project: Path) -> None:
 
 def _run_zensical(project: Path) -> None:
     ended = subprocess.run(
-        [sys.executable, "-m", "zensical", "build", "--strict"],
+        [sys.executable, "-m", "website.generator", "build", "--strict"],
         cwd=project,
-        env={**os.environ, "NO_COLOR": "1"},
+        env={**os.environ, "NO_COLOR": "1", "PYTHONPATH": str(ROOT)},
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
         text=True,

@@ -15,7 +15,13 @@ LINK = re.compile(r"(?<!!)(?P<text>\[[^\]]+\])\((?P<target>[^)\s]+)\)")
 
 _COMMENT = re.compile(r"^<!--.*?-->\n+", re.MULTILINE | re.DOTALL)
 _LINK_OR_CODE = re.compile(f"{LINK.pattern}|{INLINE_CODE.pattern}")
-_LANGUAGES = {("text", "session"): "console", ("text", "typed"): "sh"}
+_LANGUAGES = {
+    ("text", "session"): "console",
+    ("text", "typed"): "sh",
+    ("text", "signature"): "python",
+    ("yaml", ""): "pipeline",
+}
+"""What colours a block has, by its language and a flag."""
 _NAMES = ("file=", "written=")
 
 
@@ -39,7 +45,7 @@ def _parts(text: str) -> Iterator[str]:
 def _fence(block: str) -> str:
     info, _, rest = block.removeprefix("```").partition("\n")
     language, *flags = info.split() or ["text"]
-    for flag in flags:
+    for flag in ("", *flags):
         language = _LANGUAGES.get((language, flag), language)
     titles = [f' title="{flag.partition("=")[2]}"' for flag in flags if flag.startswith(_NAMES)]
     return f"```{language}{''.join(titles)}\n{rest}"

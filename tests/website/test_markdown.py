@@ -14,7 +14,7 @@ def moved(text: str) -> str:
     ("info", "expected"),
     [
         ("", "text"),
-        ("yaml pipeline", "yaml"),
+        ("yaml pipeline", "pipeline"),
         ("text session", "console"),
         ("text file=in/a.csv", 'text title="in/a.csv"'),
         ("cxl window columns=a,b", "cxl"),
