@@ -15,7 +15,7 @@ from tests.docs.console import commands
 from tests.docs.pages import DOCS, blocks_of
 
 CLINKER = str(Path(sys.executable).with_name("clinker"))
-_PAGES = ("first-hour", "testing", "running/ci", "running/tuning")
+_PAGES = ("first-hour", "project", "testing", "running/ci", "running/tuning")
 _MOST_COMMANDS = 10
 _NAMED = re.compile(r"# (\S+\.yaml)\n")
 _TABLE = re.compile(r"^<!-- keys: (?P<model>\w+) -->\n\n(?P<table>(?:\|.*\n)+)", re.MULTILINE)
