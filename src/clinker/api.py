@@ -32,6 +32,7 @@ class CompileError(Exception):
     def __init__(self, diagnostics: list[Diagnostic]) -> None:
         super().__init__(render_text(errors(diagnostics)))
         self.diagnostics = diagnostics
+        """All findings, warnings included."""
 
 
 class Plan:
@@ -40,6 +41,7 @@ class Plan:
     def __init__(self, plan: compilation.Plan, diagnostics: list[Diagnostic]) -> None:
         self._plan = plan
         self.warnings = diagnostics
+        """What the compiler had to say besides errors."""
 
     def __repr__(self) -> str:
         name = self._plan.pipeline.pipeline.name

@@ -9,14 +9,13 @@ from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
+from website.markdown import FENCE, INLINE_CODE, LINK
+
 ROOT = Path(__file__).resolve().parents[2]
 DOCS = ROOT / "docs"
 EXAMPLES = ROOT / "examples" / "cxl"
 
-_FENCE = re.compile(r"^```(?P<info>[^`\n]*)\n(?P<text>.*?)^```$", re.MULTILINE | re.DOTALL)
-_INLINE_CODE = re.compile(r"`[^`\n]*`")
 _CELL_BORDER = re.compile(r"(?<!\\)\|")
-_LINK = re.compile(r"(?<!!)\[[^\]]+\]\((?P<target>[^)\s]+)\)")
 _HEADING = re.compile(r"^#{1,6} (?P<title>.+)$", re.MULTILINE)
 _NOT_IN_ANCHORS = re.compile(r"[^\w\- ]")
 
@@ -46,7 +45,7 @@ def pages() -> list[Path]:
 
 def blocks_of(page: Path) -> Iterator[Block]:
     text = page.read_text("utf-8")
-    for found in _FENCE.finditer(text):
+    for found in FENCE.finditer(text):
         language, *flags = found["info"].split() or [""]
         line = text.count("\n", 0, found.start()) + 1
         yield Block(page, line, language, tuple(flags), found["text"])
@@ -60,7 +59,7 @@ def blocks(*languages: str) -> list[Block]:
 
 def links_of(page: Path) -> list[str]:
     """The targets of all links that do not leave the documentation."""
-    targets = [found["target"] for found in _LINK.finditer(_prose(page))]
+    targets = [found["target"] for found in LINK.finditer(_prose(page))]
     return [target for target in targets if "://" not in target]
 
 
@@ -69,7 +68,7 @@ def anchors_of(page: Path) -> frozenset[str]:
     """The fragments that lead to the headings of a page, as GitHub derives them."""
     anchors: set[str] = set()
     seen: Counter[str] = Counter()
-    for found in _HEADING.finditer(_FENCE.sub("", page.read_text("utf-8"))):
+    for found in _HEADING.finditer(FENCE.sub("", page.read_text("utf-8"))):
         anchor = _NOT_IN_ANCHORS.sub("", found["title"].lower()).replace(" ", "-")
         anchors.add(f"{anchor}-{seen[anchor]}" if seen[anchor] else anchor)
         seen[anchor] += 1
@@ -84,8 +83,8 @@ def code_in_last_column(*header: str) -> Iterator[str]:
             cells = tuple(cell.strip() for cell in _CELL_BORDER.split(line)[1:-1])
             in_table = bool(cells) and (in_table or cells == header)
             if in_table:
-                yield from (code[1:-1] for code in _INLINE_CODE.findall(cells[-1]))
+                yield from (code[1:-1] for code in INLINE_CODE.findall(cells[-1]))
 
 
 def _prose(page: Path) -> str:
-    return _INLINE_CODE.sub("", _FENCE.sub("", page.read_text("utf-8")))
+    return INLINE_CODE.sub("", FENCE.sub("", page.read_text("utf-8")))

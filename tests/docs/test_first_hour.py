@@ -1,4 +1,4 @@
-"""The first hour of a newcomer, and the page about tests: each command prints what they show."""
+"""Pages that are followed from top to bottom: each command prints what they show."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from tests.docs.console import commands
 from tests.docs.pages import DOCS, blocks_of
 
 CLINKER = str(Path(sys.executable).with_name("clinker"))
-_PAGES = ("first-hour", "testing")
+_PAGES = ("first-hour", "project", "testing", "running/ci", "running/tuning")
 _MOST_COMMANDS = 10
 _NAMED = re.compile(r"# (\S+\.yaml)\n")
 _TABLE = re.compile(r"^<!-- keys: (?P<model>\w+) -->\n\n(?P<table>(?:\|.*\n)+)", re.MULTILINE)

@@ -1,4 +1,4 @@
-"""The pages about formats are true: their pipelines write what they say.
+"""The pages about formats and the recipes are true: their pipelines write what they say.
 
 Blocks `text file=…` are the files that every `yaml pipeline` of a page finds, and `text written=…`
 what they write. A comment `<!-- keys: Model -->` before a table says that the table names every key
@@ -20,12 +20,14 @@ from clinker.plan.compile import compile_pipeline
 from clinker.plan.options import Options
 from tests.docs.pages import DOCS, blocks_of
 
-PAGES = [DOCS / "formats" / f"{name}.md" for name in ("edifact", "fixed-width", "x12", "xml")]
+NAMES = ("csv", "edifact", "fixed-width", "json", "x12", "xml")
+PAGES = [DOCS / "formats" / f"{name}.md" for name in NAMES]
+RECIPES = [*(DOCS / "recipes").glob("*.md"), DOCS / "pipelines" / "undeclared-columns.md"]
 _KEYS = re.compile(r"^<!-- keys: (?P<models>[\w ]+) -->\n\n(?P<table>(?:\|.*\n)+)", re.M)
 _KEY = re.compile(r"^\| `(\w+)`", re.M)
 
 
-@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)
+@pytest.mark.parametrize("page", [*PAGES, *sorted(RECIPES)], ids=lambda page: page.stem)
 def test_the_pipeline_writes_what_the_page_says(
     page: Path, session: Session, tmp_path: Path
 ) -> None:

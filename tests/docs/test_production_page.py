@@ -10,9 +10,12 @@ import pytest
 from clinker.cli.clinker import command_parser
 from tests.docs.pages import DOCS
 
-PAGE = (DOCS / "running" / "production.md").read_text("utf-8")
+PAGE = "\n".join(
+    (DOCS / "running" / f"{name}.md").read_text("utf-8") for name in ("production", "ci")
+)
 _COMMAND = re.compile(
-    r"(?:^|\s|/bin/)clinker (run|metrics|recover|warmup)\b(.*?)(?=\n|`|'$|;| && | \|)"
+    r"(?:^|\s|/bin/)clinker (check|fmt|run|metrics|recover|test|warmup)\b"
+    r"(.*?)(?=\n|`|'$|;| && | \|)"
 )
 
 

@@ -19,7 +19,7 @@ from xml.etree import ElementTree
 
 import pytest
 
-from clinker.cli import clinker
+from clinker.cli import clinker, cxl
 from clinker.config import error_handling, load_channel, load_composition, load_pipeline
 from clinker.config.channel import Channel, ChannelHeader, ChannelVariables, Overlay
 from clinker.config.composition import (
@@ -51,8 +51,9 @@ ERRORS, VARIABLES, COMPOSITIONS, CHANNELS, DOCUMENTS = (
     DOCS / "pipelines" / f"{name}.md"
     for name in ("error-handling", "variables", "compositions", "channels", "documents")
 )
-CLI, DIAGNOSTICS = DOCS / "cli.md", DOCS / "diagnostics.md"
-PAGES = (ERRORS, VARIABLES, COMPOSITIONS, CHANNELS, DOCUMENTS, CLI, DIAGNOSTICS)
+CLI, CXL, DIAGNOSTICS = DOCS / "cli.md", DOCS / "cxl" / "cli.md", DOCS / "diagnostics.md"
+BEGINNING = (DOCS / "concepts.md", DOCS / "install.md")
+PAGES = (ERRORS, VARIABLES, COMPOSITIONS, CHANNELS, DOCUMENTS, CLI, DIAGNOSTICS, *BEGINNING)
 
 _ANNOUNCED = re.compile(r"# (?:error|warning): (\S+)")
 _FILE = re.compile(r"# (\S+\.yaml)")
@@ -75,7 +76,7 @@ def found(*flags: str) -> list[Block]:
 def test_every_block_is_of_a_kind_that_is_tested() -> None:
     kinds = {(b.language, *b.flags) for page in PAGES for b in blocks_of(page)}
     tested = {("yaml", kind) for kind in ("pipeline", "fragment", "composition", "channel")}
-    texts = {("text", kind) for kind in ("session", "document", "file", "result")}
+    texts = {("text", kind) for kind in ("session", "document", "file", "result", "typed")}
     assert kinds == tested | texts
 
 
@@ -345,11 +346,11 @@ def commands_of(parser: argparse.ArgumentParser, name: str) -> Iterator[tuple[st
             yield from commands_of(command, f"{name} {word}")
 
 
-def documented_options() -> dict[str, set[str]]:
+def documented_options(page: Path) -> dict[str, set[str]]:
     """The options in the tables under the heading of each command."""
     shown: dict[str, set[str]] = {}
     command = ""
-    for line in CLI.read_text("utf-8").splitlines():
+    for line in page.read_text("utf-8").splitlines():
         if line.startswith("## "):
             command = line.removeprefix("## ")
         elif line.startswith(("| `-", "| `clinker ")):
@@ -359,11 +360,42 @@ def documented_options() -> dict[str, set[str]]:
     return shown
 
 
-def test_the_options_are_those_of_the_command() -> None:
-    expected = dict(commands_of(clinker.command_parser(), "clinker"))
-    headings = re.findall(r"^## (clinker .*)$", CLI.read_text("utf-8"), re.MULTILINE)
+@pytest.mark.parametrize(
+    ("page", "parser"),
+    [(CLI, clinker.command_parser()), (CXL, cxl.command_parser())],
+    ids=["clinker", "cxl"],
+)
+def test_the_options_are_those_of_the_command(page: Path, parser: argparse.ArgumentParser) -> None:
+    expected = dict(commands_of(parser, parser.prog))
+    headings = re.findall(rf"^## ({parser.prog} .*)$", page.read_text("utf-8"), re.MULTILINE)
     assert headings == list(expected)
-    assert {name: documented_options().get(name, set()) for name in expected} == expected
+    assert {name: documented_options(page).get(name, set()) for name in expected} == expected
+
+
+@pytest.mark.parametrize(
+    ("page", "parser"),
+    [(CLI, clinker.command_parser()), (CXL, cxl.command_parser())],
+    ids=["clinker", "cxl"],
+)
+def test_every_choice_of_an_option_is_named(page: Path, parser: argparse.ArgumentParser) -> None:
+    rows = re.findall(r"^\| (.*?[^\\]) \| (.*) \|$", page.read_text("utf-8"), re.MULTILINE)
+    for option, choices in choices_of(parser):
+        told = [
+            {word for code in code_in(f"{cell} {rest}") for word in re.findall(r"[\w-]+", code)}
+            for cell, rest in rows
+            if any(option in code.split() for code in code_in(cell))
+        ]
+        assert any(choices <= words for words in told), f"{option}: {choices}"
+
+
+def choices_of(parser: argparse.ArgumentParser) -> Iterator[tuple[str, set[str]]]:
+    """Every option that takes one of some words, and these words."""
+    for action in parser._actions:
+        if isinstance(action, argparse._SubParsersAction):
+            for command in action.choices.values():
+                yield from choices_of(command)
+        elif action.choices and action.option_strings:
+            yield action.option_strings[-1], set(map(str, action.choices))
 
 
 def test_the_environment_variables_are_those_of_the_command() -> None:

@@ -100,9 +100,13 @@ class Description(Model):
 class Channels(Model):
     """Where the channels of the workspace are."""
 
-    dir: Name | None = Field(default=None, description="the directory of channels")
+    dir: Name | None = Field(
+        default=None,
+        description="the directory of channels, for people: a run names the file of its channel",
+    )
     default: Name | None = Field(
-        default=None, description="the channel that is meant when none is named"
+        default=None,
+        description="the usual channel, for people: a run without `--channel` has none",
     )
 
 
@@ -119,7 +123,7 @@ class Workspace(Model):
         default_factory=Description.model_construct, description="what people call the workspace"
     )
     channels: Channels = Field(
-        default_factory=Channels.model_construct, description="where the channels are"
+        default_factory=Channels.model_construct, description="where channels are kept"
     )
 
     def check(self) -> Iterator[Diagnostic]:

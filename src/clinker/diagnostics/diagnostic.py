@@ -27,10 +27,15 @@ class Diagnostic:
     """One finding about what the user wrote."""
 
     code: str
+    """Such as `E200`; there is a page for it."""
     message: str
+    """What is wrong, in one line."""
     primary: Label | None = None
+    """The place it is about."""
     secondary: tuple[Label, ...] = ()
+    """Further places that matter."""
     help: str | None = None
+    """The way out."""
     severity: Severity = Severity.ERROR
 
     @property

@@ -110,6 +110,8 @@ class OutputReport:
 
 @frozen(kw_only=True)
 class DeadLetterFile:
+    """Where rejected records are told."""
+
     path: FilePath
     entries: int
     bytes: int = 0
@@ -191,6 +193,7 @@ class RunReport(Identity):
     pipeline: str
     finished: datetime
     exit_code: int
+    """What `clinker run` ends with."""
     counts: Counts
     sources: tuple[SourceReport, ...] = ()
     outputs: tuple[OutputReport, ...] = ()
@@ -203,6 +206,7 @@ class RunReport(Identity):
     partitions: int | None = None
     """Into how many parts the engine divides what it shuffles, at most."""
     warnings: tuple[str, ...] = ()
+    """What was odd, but ended nothing."""
     retracted: Retracted | None = None
     """None if no source has a correlation key."""
     spilled: tuple[SpilledNode, ...] | None = None
