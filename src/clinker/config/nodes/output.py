@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from functools import cache
+from pathlib import PurePath
 from typing import Annotated, Literal, TypeAlias
 
 from pydantic import Field
@@ -18,6 +19,7 @@ from clinker.config.names import FanoutPolicy, IfExists, Name, Natural, Positive
 from clinker.config.nodes.base import SingleInputNode
 from clinker.config.template import NamingTemplate, PathTemplate, Template, parse_naming_template
 from clinker.diagnostics import Diagnostic
+from clinker.file_names import compression_of
 
 
 def _default_naming() -> Template:
@@ -143,6 +145,8 @@ class OutputConfig(Model):
                 key=True,
                 help="remove 'split'",
             )
+        if self.format.compresses_itself:
+            yield from self._check_compression()
         if self.format.needs_layout:
             yield from self._check_layout()
         elif self.has("layout"):
@@ -153,6 +157,23 @@ class OutputConfig(Model):
                 key=True,
                 help="it is for fixed_width outputs; remove it",
                 warning=True,
+            )
+
+    def _check_compression(self) -> Iterator[Diagnostic]:
+        way_out = "what is inside of them is: see 'compression' of their 'options'"
+        if self.compression not in ("auto", "none"):
+            yield self.problem(
+                "E007",
+                f"{self.type} files are not compressed as a whole",
+                "compression",
+                help=f"remove it; {way_out}",
+            )
+        elif compression_of(PurePath(self.path.text)) != "none":
+            yield self.problem(
+                "E007",
+                f"{self.type} files are not compressed as a whole, as the name says",
+                "path",
+                help=f"let it end with .{self.type}; {way_out}",
             )
 
     def _check_layout(self) -> Iterator[Diagnostic]:

@@ -167,23 +167,35 @@ def check_paths(
     pipeline: Pipeline, graph: Graph, options: Options, channel: str = ""
 ) -> list[Diagnostic]:
     """E-SEC-001 for every path of the pipeline and of the bodies of its compositions."""
-    problems: list[Diagnostic] = []
-
-    def check(path: str, place: Location, trail: tuple[Label, ...] = ()) -> None:
-        wrong = violation(path, options.base_dir, options.allow_absolute_paths, options.root)
-        if wrong:
-            problems.append(Diagnostic(CODE, wrong.message, Label(place), trail, wrong.help))
-
-    for path, place in _pipeline_paths(pipeline):
-        check(path, place)
-    for unit, source in graph.of(SourceNode):
-        for path, place in _source_paths(source):
-            check(path, place, unit.scope.trail)
+    problems = [
+        problem
+        for path, place in _pipeline_paths(pipeline)
+        for problem in _check_path(path, place, (), options)
+    ]
+    problems += check_source_paths(graph, options)
     for unit, output in graph.of(OutputNode):
         values = known_values(graph, unit, options, channel)
         for path, place in _output_paths(output, values):
-            check(path, place, unit.scope.trail)
+            problems += _check_path(path, place, unit.scope.trail, options)
     return problems
+
+
+def check_source_paths(graph: Graph, options: Options) -> list[Diagnostic]:
+    """E-SEC-001 for what sources read."""
+    return [
+        problem
+        for unit, source in graph.of(SourceNode)
+        for path, place in _source_paths(source)
+        for problem in _check_path(path, place, unit.scope.trail, options)
+    ]
+
+
+def _check_path(
+    path: str, place: Location, trail: tuple[Label, ...], options: Options
+) -> Iterator[Diagnostic]:
+    wrong = violation(path, options.base_dir, options.allow_absolute_paths, options.root)
+    if wrong:
+        yield Diagnostic(CODE, wrong.message, Label(place), trail, wrong.help)
 
 
 def _pipeline_paths(pipeline: Pipeline) -> Iterator[tuple[str, Location]]:
