@@ -17,7 +17,8 @@ import pyarrow.compute as pc
 import pyarrow.types as pt
 
 from clinker.cxl.run.strftime import Pattern
-from clinker.cxl.types import Kind, Type
+from clinker.cxl.run.tagged import encode
+from clinker.cxl.types import NUMERIC, Kind, Type
 from clinker.cxl.values import MAX_INT, WrittenFloat
 from clinker.formats.common.coercion import Coerced, Coercion
 from clinker.formats.common.column_types import arrow_type, is_tagged
@@ -61,7 +62,7 @@ def _coerce_scalars(values: pa.Array, kinds: Kind) -> Coerced | None:
         case Kind.STRING:
             return _to_texts(values)
         case Kind.INT if pt.is_uint64(held):
-            unfit = np.asarray(pc.greater(values, MAX_INT).fill_null(False))
+            unfit = np.asarray(pc.greater(values, pa.scalar(MAX_INT, pa.uint64())).fill_null(False))
             fitting = pc.if_else(pa.array(unfit), None, values)
             return Coerced(pc.cast(fitting, pa.int64()), unfit if unfit.any() else None)
         case Kind.INT if pt.is_integer(held):
@@ -117,18 +118,20 @@ def _coerce_arrays(values: pa.Array, to: Type, date_formats: Sequence[Pattern]) 
 
 def _coerce_each(values: pa.Array, to: Type, date_formats: Sequence[Pattern]) -> Coerced:
     raw = list_values(values)
-    if to.without_null().kinds is Kind.INT:
+    kinds = to.without_null().kinds
+    if kinds is Kind.INT:
         raw = list(map(_exact_int, raw))
+    if kinds is NUMERIC.kinds and pt.is_decimal(values.type):
+        return Coerced(pa.array(map(encode, raw), pa.string()))  # with all their digits
     return Coercion(to, date_formats).one_by_one(raw)
 
 
 def _exact_int(value: Any) -> Any:
-    """A whole number with all its digits, which a Float may not have."""
-    if isinstance(value, WrittenFloat):
-        number = Decimal(value.text)
-        if number == number.to_integral_value():
-            return int(number)
-    return value
+    """Of a number with more digits than a Float has an Int, or what cannot become one."""
+    if not isinstance(value, WrittenFloat):
+        return value
+    number = Decimal(value.text)
+    return int(number) if number == number.to_integral_value() else value.text
 
 
 def _with(coerced: Coerced, unfit: Mask | None) -> Coerced:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import BinaryIO
@@ -10,9 +11,10 @@ from typing import BinaryIO
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from clinker.cxl.failure import printable
+from clinker.cxl.failure import printable, shown
 from clinker.formats.common.read_spec import FormatError
 from clinker.formats.files.local import open_file
+from clinker.frozen import frozen
 
 _MAGIC, _MAGIC_ENCRYPTED = b"PAR1", b"PARE"
 _SMALLEST = 12
@@ -22,12 +24,42 @@ _PACKED = (b"\x1f\x8b", b"BZh", b"\x28\xb5\x2f\xfd")
 """What files compressed by gzip, bzip2 or Zstandard begin with."""
 
 
+@frozen(eq=False)
+class Content:
+    """A file whose footer has been read."""
+
+    path: str
+    file: pq.ParquetFile
+
+    @property
+    def schema(self) -> pa.Schema:
+        return self.file.schema_arrow
+
+    @property
+    def metadata(self) -> pq.FileMetaData:
+        return self.file.metadata
+
+    @property
+    def group_records(self) -> list[int]:
+        """How many records each group of rows has."""
+        return [self.metadata.row_group(at).num_rows for at in range(self.metadata.num_row_groups)]
+
+    def read(
+        self, groups: Sequence[int], names: Sequence[str], rows: int
+    ) -> Iterator[pa.RecordBatch]:
+        """Some columns of some groups of rows, so many rows at a time."""
+        with _reading(self.path):
+            yield from self.file.iter_batches(
+                batch_size=rows, row_groups=list(groups), columns=list(names), use_threads=False
+            )
+
+
 @contextmanager
-def opened(path: str) -> Iterator[pq.ParquetFile]:
-    """A file, whose footer is read; FormatError if it, or what is read meanwhile, is broken."""
+def opened(path: str) -> Iterator[Content]:
+    """A file to read; FormatError if it, or what is read of it later, is broken."""
     with open_file(path) as stream:
         _check_ends(stream, path)
-        try:
+        with _reading(path):
             file = pq.ParquetFile(
                 stream,
                 buffer_size=_READ_AT_ONCE,
@@ -35,20 +67,23 @@ def opened(path: str) -> Iterator[pq.ParquetFile]:
                 coerce_int96_timestamp_unit="us",
                 page_checksum_verification=True,
             )
-            yield file
-        except (pa.ArrowException, OSError) as problem:
-            if isinstance(problem, OSError) and problem.errno is not None:  # of the disk
-                raise
-            raise FormatError(_describe(problem), path, _HELP) from None
+            names = file.schema_arrow.names
+        repeated = next((name for name, count in Counter(names).items() if count > 1), None)
+        if repeated is not None:
+            message = f"has several columns named '{shown(repeated)}'"
+            raise FormatError(message, path, "have it written with another name for each of them")
+        yield Content(path, file)
 
 
-def read_batches(
-    file: pq.ParquetFile, groups: Sequence[int], names: Sequence[str], rows: int
-) -> Iterator[pa.RecordBatch]:
-    """Some columns of some groups of rows, so many rows at a time."""
-    yield from file.iter_batches(
-        batch_size=rows, row_groups=list(groups), columns=list(names), use_threads=False
-    )
+@contextmanager
+def _reading(path: str) -> Iterator[None]:
+    """While Arrow reads a file, what it does not like of it is a FormatError."""
+    try:
+        yield
+    except (pa.ArrowException, OSError) as problem:
+        if isinstance(problem, OSError) and problem.errno is not None:  # of the disk
+            raise
+        raise FormatError(_describe(problem), path, _HELP) from None
 
 
 def _check_ends(stream: BinaryIO, path: str) -> None:

@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.parquet as pq
 
+from clinker.cxl.values import text_of
 from clinker.formats.common.coercion import Coerced
 from clinker.formats.common.column_types import arrow_type
 from clinker.formats.common.read_spec import (
@@ -20,7 +20,7 @@ from clinker.formats.common.read_spec import (
 )
 from clinker.formats.common.rejecting import assemble, find_rejections, tag_maps
 from clinker.formats.parquet.coercing import coerce
-from clinker.formats.parquet.content import opened, read_batches
+from clinker.formats.parquet.content import Content, opened
 from clinker.formats.parquet.dialect import ParquetDialect
 from clinker.formats.parquet.survey import choose_columns
 from clinker.formats.parquet.types import type_of
@@ -34,13 +34,13 @@ def read_split(
     spec: ReadSpec, dialect: ParquetDialect, inventory: Inventory, split: Split
 ) -> Iterator[pa.RecordBatch]:
     """The records of a split in their order, the rejected ones among them."""
-    with opened(split.file.path) as file:
-        groups = _find_groups(file, split)
-        names = choose_columns(spec, file.schema_arrow)
+    with opened(split.file.path) as content:
+        groups = _find_groups(content, split)
+        names = choose_columns(spec, content.schema)
         rows = _rows_at_once(split)
-        origins = _Origins(file, groups, rows)
+        origins = _Origins(content, groups, rows)
         row = split.first_row
-        for batch in read_batches(file, groups, names, rows):
+        for batch in content.read(groups, names, rows):
             first = row - split.first_row
             yield _convert(spec, inventory, split, batch, row, origins, first)
             row += batch.num_rows
@@ -57,8 +57,8 @@ def read_origins(
 
     `rows` are their numbers in the file, in order.
     """
-    with opened(split.file.path) as file:
-        origins = _Origins(file, _find_groups(file, split), _rows_at_once(split))
+    with opened(split.file.path) as content:
+        origins = _Origins(content, _find_groups(content, split), _rows_at_once(split))
         return origins.find([row - split.first_row for row in rows])
 
 
@@ -67,9 +67,9 @@ def _rows_at_once(split: Split) -> int:
     return max(1, min(_MOST_ROWS, _BATCH_BYTES * records // max(1, split.size)))
 
 
-def _find_groups(file: pq.ParquetFile, split: Split) -> list[int]:
+def _find_groups(content: Content, split: Split) -> list[int]:
     """The groups of rows that a split is made of."""
-    counts = [file.metadata.row_group(at).num_rows for at in range(file.metadata.num_row_groups)]
+    counts = np.array(content.group_records, np.int64)
     ends = np.cumsum(counts)
     starts = ends - counts
     first = split.first_row - 1
@@ -118,16 +118,17 @@ def _tag_undeclared(spec: ReadSpec, columns: Mapping[str, pa.Array], count: int)
 
 
 def _show(values: pa.Array, rows: Sequence[int]) -> list[Any]:
-    return list(map(_shown, list_values(values.take(pa.array(rows, pa.int64())))))
+    chosen = map(_shown, list_values(values.take(pa.array(rows, pa.int64()))))
+    return [text_of(each) if isinstance(each, float) else each for each in chosen]
 
 
 class _Origins:
     """What a file holds for some records, looked up in their order."""
 
-    def __init__(self, file: pq.ParquetFile, groups: Sequence[int], rows: int) -> None:
-        schema = file.schema_arrow
+    def __init__(self, content: Content, groups: Sequence[int], rows: int) -> None:
+        schema = content.schema
         self._names = [name for name in schema.names if type_of(schema.field(name).type)]
-        self._batches = read_batches(file, groups, self._names, rows)
+        self._batches = content.read(groups, self._names, rows)
         self._batch: pa.RecordBatch | None = None
         self._begin = self._end = 0
 

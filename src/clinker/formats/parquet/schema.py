@@ -10,8 +10,8 @@ from clinker.formats.parquet.types import type_of
 
 def read_schema(path: str) -> dict[str, Type]:
     """The types of all columns by their names; FormatError if there are others than CXL has."""
-    with opened(path) as file:
-        schema = file.schema_arrow
+    with opened(path) as content:
+        schema = content.schema
     columns: dict[str, Type] = {}
     for field in schema:
         type_ = type_of(field.type)

@@ -58,18 +58,14 @@ class _Survey:
 
 def _survey(file: InputFile, spec: ReadSpec, split_bytes: int) -> _Survey:
     with opened(file.path) as content:
-        schema = content.schema_arrow
-        _check_names(file, schema)
+        schema = content.schema
         declared = {column.name for column in spec.columns}
         if spec.undeclared == "reject":
             refuse_undeclared(file, schema.names, declared)
         wanted = choose_columns(spec, schema)
         _check_types(file, schema, wanted, declared)
-        sizes = [
-            _measure(content.metadata, group, wanted)
-            for group in range(content.metadata.num_row_groups)
-        ]
-        counts = [content.metadata.row_group(at).num_rows for at in range(len(sizes))]
+        counts = content.group_records
+        sizes = [_measure(content.metadata, group, wanted) for group in range(len(counts))]
     record_bytes = max(
         (-(-size // count) for size, count in zip(sizes, counts, strict=True) if count), default=0
     )
@@ -85,13 +81,6 @@ def choose_columns(spec: ReadSpec, schema: pa.Schema) -> list[str]:
         for name in schema.names
         if name in converted or (spec.undeclared == "keep" and name not in declared)
     ]
-
-
-def _check_names(file: InputFile, schema: pa.Schema) -> None:
-    repeated = [name for name, count in Counter(schema.names).items() if count > 1]
-    if repeated:
-        message = f"has several columns named '{shown(repeated[0])}'"
-        raise FormatError(message, file.path, "have it written with another name for each column")
 
 
 def _check_types(
