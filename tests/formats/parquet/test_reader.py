@@ -124,6 +124,7 @@ def test_values_go_to_declared_types(tmp_path: Path) -> None:
     assert of(pa.array(["02/29/2024"]), "date") == [dt.date(2024, 2, 29)]
     assert of(pa.array([dt.datetime(2024, 2, 29, 23)]), "date") == [dt.date(2024, 2, 29)]
     assert of(pa.array([dt.date(2024, 2, 29)]), "date_time") == [dt.datetime(2024, 2, 29)]
+    assert of(pa.array([dt.date(2024, 2, 29)]), "int") == [refused("2024-02-29", "int")]
     assert of(pa.array([5]), "date") == [refused("5", "date")]
     assert of(pa.array([1, None]), "string") == ["1", None]
     assert of(pa.array([1.0, float("nan")]), "string") == ["1", "NaN"]
@@ -218,9 +219,8 @@ def test_groups_of_rows_are_splits(tmp_path: Path) -> None:
     other = TABLE.select(["text", "id"]).slice(0, 30)
     contents = parquet(TABLE, row_group_size=7), parquet(other, row_group_size=30)
     cut = inventory_of(tmp_path, spec, *contents, split_bytes=400)
-    whole = take_inventory(
-        spec, [input_file(n, str(tmp_path / f"{n}.data")) for n in (0, 1)], WHOLE
-    )
+    files = [input_file(number, str(tmp_path / f"{number}.data")) for number in (0, 1)]
+    whole = take_inventory(spec, files, WHOLE)
     assert [split.records for split in whole.splits] == [100, 30]
     assert [split.records for split in cut.splits] == [14] * 7 + [2, 30]
     records = records_of(spec, cut)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import datetime as dt
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
@@ -119,7 +120,18 @@ def _tag_undeclared(spec: ReadSpec, columns: Mapping[str, pa.Array], count: int)
 
 def _show(values: pa.Array, rows: Sequence[int]) -> list[Any]:
     chosen = map(_shown, list_values(values.take(pa.array(rows, pa.int64()))))
-    return [text_of(each) if isinstance(each, float) else each for each in chosen]
+    return list(map(_as_text, chosen))
+
+
+def _as_text(value: Any) -> Any:
+    """Of a value that JSON has no form for, what people write for it."""
+    match value:
+        case float():
+            return text_of(value)
+        case dt.date():
+            return value.isoformat()
+        case _:
+            return value
 
 
 class _Origins:

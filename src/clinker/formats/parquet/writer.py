@@ -12,6 +12,9 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from clinker.cxl.types import ANY
+from clinker.formats.common.cell_texts import choose_widened, widened_columns
+from clinker.formats.common.json_texts import write_json
 from clinker.formats.common.rendering import take_column, take_group_keys
 from clinker.formats.common.writing import (
     Offsets,
@@ -37,12 +40,17 @@ class ParquetRenderer:
 
     def __init__(self, spec: WriteSpec, dialect: ParquetWriteDialect) -> None:
         self._spec = spec
+        self._undeclared = choose_widened(spec)
         fields = [pa.field(each.name, written_type(each.type)) for each in spec.columns]
+        fields += [pa.field(name, written_type(ANY)) for name in self._undeclared]
         self._schema = pa.schema(fields)
         self.framing = ParquetFraming(self._schema, dialect)
 
     def render(self, batch: pa.RecordBatch) -> Rendered:
         values = [write_column(take_column(batch, each), each) for each in self._spec.columns]
+        if self._undeclared:
+            columns = widened_columns(batch, self._undeclared.values())
+            values += [write_json(each, ANY) for each in columns]
         written = pa.RecordBatch.from_arrays(values, schema=self._schema)
         ends = np.cumsum(_measure_records(written))
         return Rendered(written.serialize(), ends, take_group_keys(batch, self._spec.split))
