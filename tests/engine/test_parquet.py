@@ -27,6 +27,7 @@ ORDERS = pa.table(
         ),
     }
 )
+PRICE = pa.decimal128(20, 2)
 PIPELINE = """
     pipeline: { name: p, concurrency: { chunk_size: 2000 } }
     nodes:
@@ -289,3 +290,39 @@ def test_a_file_that_changes_or_breaks_ends_the_run(workplace: Workplace) -> Non
     ran = workplace.run(pipeline)
     assert (ran.code, workplace.files()) == (4, ["in.parquet"])
     assert "in.parquet: is damaged" in ran.message
+
+
+def test_decimals_pass_and_are_written(workplace: Workplace, either_way: str) -> None:
+    table = pa.table({"price": pa.array(["0.10", None, "12345678901234567.89"]).cast(PRICE)})
+    pq.write_table(table, workplace.folder / "in.parquet", row_group_size=1)
+    pipeline = """
+        pipeline: { name: p, concurrency: { chunk_size: 8 } }
+        nodes:
+          - { type: source, name: rows, config: { type: parquet, path: in.parquet } }
+          - type: transform
+            name: computed
+            input: rows
+            config: { cxl: "emit twice = (price * 2).to_float().round_to(DIGITS)" }
+          - type: output
+            name: out
+            input: computed
+            config:
+              type: parquet
+              path: out.parquet
+              mapping: { cost: price }
+              options: { decimals: { cost: [20, 2], twice: [20, 1] } }
+    """
+    ran = workplace.run(pipeline.replace("DIGITS", "2"))
+    assert ran.code == 0, ran.message
+    found = pq.read_table(workplace.folder / "out.parquet")
+    assert found["cost"].combine_chunks().equals(table["price"].combine_chunks())
+    assert [str(each) for each in found["twice"].to_pylist()] == [
+        "0.2",
+        "None",
+        "24691357802469136.0",
+    ]
+    (workplace.folder / "out.parquet").unlink()
+    ran = workplace.run(pipeline.replace("DIGITS", "2").replace("* 2)", "* 2.55)"))
+    assert ran.code == 4
+    assert "'twice' is 20 digits in the file, 1 of them behind the point" in ran.message
+    assert "(record 1)" in ran.message
