@@ -118,6 +118,26 @@ def test_a_missing_input_is_found_by_a_dry_run(clinker: Command, folder: Path) -
 
 
 @pytest.mark.parametrize(
+    "command", [("run", "--dry-run"), ("run",), ("run", "--explain"), ("show",)]
+)
+def test_files_that_should_tell_their_columns(
+    clinker: Command, folder: Path, command: tuple[str, ...]
+) -> None:
+    pipeline = folder / "pipeline.yaml"
+    text = pipeline.read_text().replace("type: csv", "type: parquet", 1)
+    begin, end = text.index("      schema:"), text.index("  - type: transform")
+    pipeline.write_text(text[:begin] + text[end:])
+    name, *options = command
+    code, _, err = clinker(name, str(pipeline), *options)
+    assert code == 4
+    assert "error[E222]: 'orders.csv' does not tell its columns: it is not a Parquet file" in err
+    (folder / "orders.csv").unlink()
+    code, _, err = clinker(name, str(pipeline), *options)
+    assert code == 4
+    assert "error[E216]: 'orders.csv' does not exist" in err
+
+
+@pytest.mark.parametrize(
     ("args", "code", "message"),
     [
         (["run", "nowhere.yaml", "--dry-run"], 4, "cannot read 'nowhere.yaml'"),
@@ -252,7 +272,7 @@ def test_compiling_imports_neither_spark_nor_other_languages(folder: Path) -> No
     script = (
         "import sys; from clinker.cli.clinker import main;"
         f"main(['run', {str(folder / 'pipeline.yaml')!r}, '--dry-run']);"
-        "print('pyspark' in sys.modules or 'babel' in sys.modules)"
+        "print(not sys.modules.keys().isdisjoint(['pyspark', 'babel', 'pyarrow.parquet']))"
     )
     done = subprocess.run(
         [sys.executable, "-c", script], capture_output=True, text=True, check=True

@@ -366,7 +366,8 @@ def _literals(annotation: Any) -> Iterator[str]:
 
 def test_every_model_has_a_table() -> None:
     told = {name for table in KEY_TABLES for _, name in _members(table.what)}
-    assert told == models().keys() - _UNSEEN - _NODES
+    with_keys = {name for name, model in models().items() if model.model_fields}
+    assert told == with_keys - _UNSEEN - _NODES
 
 
 @pytest.mark.parametrize("table", [t for t in tables() if t.kind == "words"], ids=str)

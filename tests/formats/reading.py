@@ -14,6 +14,7 @@ from clinker.formats.csv.dialect import CsvDialect
 from clinker.formats.fixed_width.dialect import FixedWidthDialect
 from clinker.formats.interchange.dialect import InterchangeDialect
 from clinker.formats.json.dialect import JsonDialect
+from clinker.formats.parquet.dialect import ParquetDialect
 from clinker.formats.reading import (
     ArrayPath,
     Column,
@@ -32,6 +33,7 @@ _FORMATS = {
     FixedWidthDialect: FORMATS["fixed_width"],
     InterchangeDialect: FORMATS["x12"],
     JsonDialect: FORMATS["json"],
+    ParquetDialect: FORMATS["parquet"],
     XmlDialect: FORMATS["xml"],
 }
 Record = dict[str, Any]
@@ -46,7 +48,12 @@ def columns(declared: Mapping[str, str | Type], required: Sequence[str] = ()) ->
 
 
 def spec_of(
-    dialect: CsvDialect | FixedWidthDialect | InterchangeDialect | JsonDialect | XmlDialect,
+    dialect: CsvDialect
+    | FixedWidthDialect
+    | InterchangeDialect
+    | JsonDialect
+    | ParquetDialect
+    | XmlDialect,
     declared: Mapping[str, str | Type],
     *,
     needed: Sequence[str] | None = None,

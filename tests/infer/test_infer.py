@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import decimal
 import gzip
 import io
 import json
@@ -10,6 +11,8 @@ import tempfile
 from pathlib import Path
 from typing import Any
 
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -299,6 +302,7 @@ def test_compressed_files_are_unpacked(tmp_path: Path) -> None:
         ("broken.json", b'{"a": [}', "is not JSON"),
         ("broken.xml", b"<a><b></a>", "is not XML"),
         ("dtd.xml", b"<!DOCTYPE a [<!ENTITY x 'y'>]><a><b/><b/></a>", "DTD"),
+        ("no.parquet", b"id,name\n1,x\n", "is not a Parquet file"),
         ("torn.csv.gz", gzip.compress(b"a,b\n1,2\n")[:12], "damaged"),
     ],
 )
@@ -307,3 +311,39 @@ def test_what_cannot_be_inferred_is_told(
 ) -> None:
     with pytest.raises(FormatError, match=message):
         inferred(tmp_path, {name: content})
+
+
+def test_parquet_files_tell_their_columns(tmp_path: Path) -> None:
+    table = pa.table(
+        {
+            "id": pa.array([1, 2], pa.int32()),
+            "name": ["x", None],
+            "price": pa.array([decimal.Decimal("1.10"), None], pa.decimal128(10, 2)),
+            "raw": [b"a", b"b"],
+            "tags": [["a"], []],
+            "$pos": [1, 2],
+        }
+    )
+    content = io.BytesIO()
+    pq.write_table(table, content)
+    found = inferred(tmp_path, {"orders.parquet": content.getvalue()})
+    assert found.text.splitlines()[4:] == [
+        "  # orders.parquet: 2 records in 1 group of rows",
+        "  # column 'raw' is of the type binary, which cannot be read: it is not declared, and "
+        "what is not declared is dropped",
+        "  - type: source",
+        "    name: orders",
+        "    config:",
+        "      type: parquet",
+        "      path: orders.parquet",
+        "      on_unmapped: drop",
+        "      schema:",
+        "        - { name: id, type: int }  # 2 values: int32",
+        "        - { name: name, type: string }  # 2 values, 1 empty: string",
+        "        - { name: price, type: numeric }  # 2 values, 1 empty: decimal128(10, 2)",
+        "        - { name: tags, type: array }  # 2 values: list<element: string>",
+        "        # a column is not declared: '$pos' is kept for the engine",
+    ]
+    assert not rejects_of(found.text, tmp_path)
+    with pytest.raises(FormatError, match="is not whole"):
+        inferred(tmp_path, {"half.dat": content.getvalue()[:-9]})

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from argparse import Namespace
 
-from clinker.cli.clinker_run import compile_file, explain_plan
+from clinker.cli.clinker_run import compile_file, explain_plan, why_without_plan
 from clinker.cli.command import CONFIGURATION, OK, USAGE, CommandError, report
 from clinker.diagnostics import codes
 
@@ -35,7 +35,7 @@ def _explain_field(args: Namespace) -> int:
     compiled = compile_file(args)
     if compiled.plan is None:
         report(compiled.diagnostics, args.format)
-        return CONFIGURATION
+        return why_without_plan(compiled)
     try:
         print(explain_field(compiled.plan.parameters, args.field))
     except UnknownField as unknown:

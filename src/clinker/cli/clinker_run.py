@@ -56,7 +56,7 @@ def run(args: Namespace) -> int:
         _report(compiled.diagnostics, args)
         if args.report and not args.dry_run_n:
             _leave_report(compiled.diagnostics, args)
-        return CONFIGURATION
+        return why_without_plan(compiled)
     # Whoever only compiles should not wait for what a run needs.
     from clinker.cli.execution import Execution
 
@@ -68,7 +68,7 @@ def explain_plan(args: Namespace, form: str) -> int:
     compiled = compile_file(args)
     failed = _report(compiled.diagnostics, args, sys.stderr)
     if failed or not compiled.plan:
-        return CONFIGURATION
+        return why_without_plan(compiled)
     from clinker.engine.report.explain import explain
 
     sys.stdout.write(explain(compiled.plan, form))
@@ -79,7 +79,7 @@ def _check(compiled: Compiled, args: Namespace, spark_conf: Mapping[str, str]) -
     """Everything there is to say without reading data."""
     if compiled.plan is None:
         _report(compiled.diagnostics, args)
-        return CONFIGURATION
+        return why_without_plan(compiled)
     inputs = check_inputs(compiled.plan.graph, compiled.plan.options, datetime.now(UTC))
     if _report(in_reading_order([*compiled.diagnostics, *inputs]), args):
         return IO
@@ -135,6 +135,11 @@ def compile_file(args: Namespace) -> Compiled:
         return replace(compiled, plan=with_texts(compiled.plan, values))
     except ValueError as problem:
         raise CommandError(f"--var: {printable(str(problem))}", USAGE) from problem
+
+
+def why_without_plan(compiled: Compiled) -> int:
+    """The exit code for a pipeline that did not compile."""
+    return IO if compiled.lacks_inputs else CONFIGURATION
 
 
 def _options(args: Namespace) -> Options:

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from datetime import UTC, datetime
 
-from clinker.cli.clinker_run import compile_file, pairs
+from clinker.cli.clinker_run import compile_file, pairs, why_without_plan
 from clinker.cli.command import CONFIGURATION, USAGE, CommandError, report
 from clinker.cxl.failure import printable
 from clinker.diagnostics.suggest import did_you_mean
@@ -26,7 +26,7 @@ def run(args: Namespace) -> int:
     compiled = compile_file(args)
     if compiled.plan is None:
         report(compiled.diagnostics, "text")
-        return CONFIGURATION
+        return why_without_plan(compiled)
     outlets = _outlets(compiled.plan, args.outlet)
     if len(outlets) > 1 and args.format != "table":
         names = ", ".join(map(printable, outlets))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from typing import Annotated, Any, TypeAlias
+from typing import Annotated, Any, Self, TypeAlias
 
 from pydantic import BeforeValidator, Field, WithJsonSchema
 from pydantic_core import PydanticCustomError
@@ -79,7 +79,7 @@ class Column(Model):
     long_unique: bool = Field(default=False, description="values are long and hardly ever repeat")
 
     def check(self) -> Iterator[Diagnostic]:
-        if _ENGINES_OWN.match(self.name):
+        if is_kept_for_engine(self.name):
             yield self.problem(
                 "E017",
                 f"column '{shown(self.name)}' has a name that is kept for the engine",
@@ -95,6 +95,18 @@ class Column(Model):
                 key=True,
                 help="remove 'long_unique'",
             )
+
+    @classmethod
+    def standing_for(cls, model: Model, name: str, type_: Type) -> Self:
+        """A column that nobody has written, in the place of a model that makes it known."""
+        column = cls.model_construct(name=name, type=type_)
+        column._stand_at(model.node)
+        return column
+
+
+def is_kept_for_engine(name: str) -> bool:
+    """Whether the engine may have a column of its own that is called so."""
+    return _ENGINES_OWN.match(name) is not None
 
 
 class ColumnFile(Model):

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Generic, TypeVar
 
 import pyarrow as pa
 
+from clinker.cxl.types import Type
 from clinker.formats.common.read_spec import InputFile, Inventory, ReadSpec, Split
 from clinker.formats.common.writing import Renderer, WriteSpec
 from clinker.frozen import frozen
@@ -40,6 +41,8 @@ class Format(Generic[ReadDialect, WriteDialect]):
     """What the file holds for the records with some numbers, as tagged maps."""
     count_records: Callable[[ReadSpec, ReadDialect, Inventory, Split], int] | None = None
     """For formats whose splits do not all tell how many records they hold."""
+    read_schema: Callable[[str], Mapping[str, Type]] | None = None
+    """For formats whose files say which columns they have: those of one file, by their names."""
     make_renderer: Callable[[WriteSpec, WriteDialect], Renderer]
 
     has_texts: bool

@@ -7,6 +7,7 @@ delimited    CSV: delimiter, header
 json         JSON: documents and lines, where their records are
 xml          XML: which elements are the records
 fixed        fixed width: where fields begin
+typed        Parquet: which columns a file says it has
 reading      the sample as records, by the readers that runs use
 evidence     the type of a column, and what speaks for it
 dates        in which order and form dates are written

@@ -21,10 +21,11 @@ from clinker.infer.pipeline import InferredSource, is_declarable, pipeline_text
 from clinker.infer.reading import Records, read_records
 from clinker.infer.sample import Sample, take_sample
 from clinker.infer.text import Text, decode
+from clinker.infer.typed import EXTENSIONS, MAGIC, Told, read_columns
 from clinker.infer.xml import guess_xml
 from clinker.stores.urls import parse_url
 
-FORMATS = ("csv", "json", "xml", "fixed_width")
+FORMATS = ("csv", "json", "xml", "fixed_width", "parquet")
 """The formats whose columns differ from file to file, as pipeline files name them."""
 _EDI = {"x12": "X12", "edifact": "EDIFACT"}
 _EXTENSIONS = {
@@ -72,6 +73,13 @@ class _File:
     guess: Guess
     records: Records
     facts: Sequence[str]
+    told: Told | None = None
+    """What the file says of its columns, if it does."""
+
+    @property
+    def columns(self) -> list[Column]:
+        """The columns as far as the file tells by itself."""
+        return list(self.told.columns) if self.told else judge_columns(self.guess, self.records)
 
 
 def infer(
@@ -84,7 +92,7 @@ def infer(
 ) -> Inference:
     """A pipeline in `base_dir` that reads these files; FormatError if one of them is unreadable."""
     files = [_look_at(path, records, format) for path in paths]
-    judged = [(judge_columns(file.guess, file.records), file.records) for file in files]
+    judged = [(file.columns, file.records) for file in files]
     date_formats, agreed = agree_on_dates(judged)
     names = _names(paths, name)
     sources = [
@@ -100,6 +108,8 @@ def _look_at(path: str, records: int, format: str | None) -> _File:
     doubts: list[str] = []
     text = None
     format = format or _find_format(sample)
+    if format == "parquet":
+        return _ask(path, sample)
     if format in _EDI:
         message = f"is {_EDI[format]}, whose records have the same columns in every file"
         help = "a source of EDI is the same for all files: see `clinker init --example edi_orders`"
@@ -131,6 +141,18 @@ def _look_at(path: str, records: int, format: str | None) -> _File:
     )
 
 
+def _ask(path: str, sample: Sample) -> _File:
+    """A file that tells its columns itself."""
+    told = read_columns(path)
+    if not any(is_declarable(column.name) for column in told.columns):
+        raise FormatError("has no columns that a schema can declare", path)
+    nothing = Records(names=(), rows=(), rejected=(), is_all=False, warnings=())
+    guess = Guess(format="parquet", content=b"", has_texts=False, doubts=told.unreadable)
+    return _File(
+        path=path, sample=sample, guess=guess, records=nothing, facts=told.facts, told=told
+    )
+
+
 def _lost(found: Records) -> list[str]:
     """What is to be said of records that no schema can save."""
     if not found.rejected:
@@ -142,6 +164,8 @@ def _lost(found: Records) -> list[str]:
 
 def _find_format(sample: Sample) -> str | None:
     """The format that the name of a file tells, or its first bytes; None if neither does."""
+    if sample.extension in EXTENSIONS or sample.content.startswith(MAGIC):
+        return "parquet"
     if named := _EXTENSIONS.get(sample.extension):
         return named
     head = sample.content[:256].removeprefix(b"\xef\xbb\xbf").lstrip()
@@ -174,6 +198,7 @@ def _source(file: _File, columns: Sequence[Column], name: str, base_dir: Path) -
         columns=columns,
         facts=file.facts,
         doubts=file.guess.doubts,
+        drops_others=file.told is not None and bool(file.told.unreadable),
     )
 
 

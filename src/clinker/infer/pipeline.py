@@ -26,6 +26,8 @@ class InferredSource:
     columns: Sequence[Column]
     facts: Sequence[str]
     doubts: Sequence[str]
+    drops_others: bool = False
+    """Whether it has columns that cannot be read, and are not if nothing declares them."""
 
     @property
     def declared(self) -> Sequence[Column]:
@@ -70,6 +72,8 @@ def _source_lines(source: InferredSource) -> Iterator[str]:
         for place in source.guess.places:
             field = {"name": place.name, "start": place.start, "width": place.width}
             yield f"          - {flow(field)}"
+    if source.drops_others:
+        yield "      on_unmapped: drop"
     yield "      schema:"
     for column in source.columns:
         if column in source.declared:

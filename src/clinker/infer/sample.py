@@ -21,7 +21,6 @@ _STRANGERS = {
     b"PK\x03\x04": "a ZIP archive; a spreadsheet such as .xlsx is one, too: export it as CSV",
     b"\xd0\xcf\x11\xe0": "an old Office file: export it as CSV",
     b"%PDF": "a PDF document",
-    b"PAR1": "a Parquet file, which is not supported",
     b"SQLite format 3\0": "an SQLite database: export the table as CSV",
     b"\x1f\x8b": "compressed with gzip: let its name end in .gz",
     b"BZh": "compressed with bzip2: let its name end in .bz2",

@@ -26,6 +26,7 @@ from clinker.plan.analyses.watermarks import EventTimes, plan_event_times
 from clinker.plan.analyses.windows import plan_windows
 from clinker.plan.files.dead_letters import DeadLetters, check_dead_letters, plan_dead_letters
 from clinker.plan.files.discovery import check_patterns
+from clinker.plan.files.file_schemas import MISSING, UNREADABLE, read_file_schemas
 from clinker.plan.files.fixed_lines import check_written
 from clinker.plan.files.layouts import load_layouts
 from clinker.plan.files.paths import (
@@ -118,6 +119,12 @@ class Compiled:
     draft: Draft | None = None
     """None if there is no pipeline to be read."""
 
+    @property
+    def lacks_inputs(self) -> bool:
+        """Whether there is no plan for want of files that tell the columns of sources."""
+        wrong = [finding.code for finding in self.diagnostics if finding.is_error]
+        return bool(wrong) and set(wrong) <= {MISSING, UNREADABLE}
+
 
 def compile_pipeline(content: bytes, name: str, options: Options) -> Compiled:
     """Compile a pipeline file, reporting everything wrong with it and what it refers to."""
@@ -144,6 +151,7 @@ def compile_loaded(loaded: Loaded[Pipeline], path: Path, options: Options) -> Co
     expansion = expand(pipeline, path, options, channel)
     findings += expansion.diagnostics
     graph = keep(wire(expansion.body, loaded.unread))
+    graph = keep(read_file_schemas(graph, options))
     registry = keep(collect_declarations(pipeline, graph))
     if channel:
         registry = keep(lay_over(registry, channel, graph))

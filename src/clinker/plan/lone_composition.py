@@ -14,6 +14,7 @@ from clinker.config.composition import InputPort, Parameter, Signature
 from clinker.config.variables import Variable
 from clinker.diagnostics import Diagnostic
 from clinker.plan.compile import Compiled, compile_loaded
+from clinker.plan.files.file_schemas import MISSING, UNREADABLE
 from clinker.plan.options import Options
 
 CALL = "composition"
@@ -22,7 +23,7 @@ CALL = "composition"
 CALLER = "(caller)"
 """The name of the file of the pipeline, which nobody wrote."""
 _CONSTANT = re.compile(r"\$vars\.([A-Za-z_][A-Za-z0-9_]*)")
-_DEPENDING = ("E071", "E103")
+_DEPENDING = ("E071", "E103", MISSING, UNREADABLE)
 """Findings about files that are looked for from the pipeline that calls, wherever that is."""
 
 _SAMPLES: dict[str, object] = {"string": "", "path": "", "int": 0, "float": 0.0, "bool": False}

@@ -71,7 +71,8 @@ class Trying:
         compiled = self._compiled(case)
         if compiled.plan is None:
             found = list(errors(compiled.diagnostics))
-            return _failed(Exit.CONFIGURATION, found[0].message, found)
+            code = Exit.IO if compiled.lacks_inputs else Exit.CONFIGURATION
+            return _failed(code, found[0].message, found)
         return self._run(case, compiled.plan)
 
     def _compiled(self, case: Case) -> Compiled:

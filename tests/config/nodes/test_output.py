@@ -89,6 +89,29 @@ def test_edi_outputs() -> None:
             "type: edifact\npath: a\noptions: { write_una: true }",
             ["E019 9:18 the interchange header is not given"],
         ),
+        (
+            "type: parquet\npath: a.parquet\ncompression: zstd",
+            ["E007 9:20 parquet files are not compressed as a whole"],
+        ),
+        (
+            "type: parquet\npath: a.parquet.gz",
+            ["E007 8:13 parquet files are not compressed as a whole, as the name says"],
+        ),
+        (
+            "type: parquet\npath: a\noptions: { compression: snappy, compression_level: 3 }",
+            ["E007 9:39 'snappy' has no compression levels"],
+        ),
+        (
+            "type: parquet\npath: a\noptions: { compression: gzip, compression_level: 10 }",
+            ["E007 9:56 the levels of gzip are 1 to 9"],
+        ),
+        (
+            "type: parquet\npath: a\noptions: { decimals: { a: [39, 2], b: [3, 4], c: [3, 3] } }",
+            [
+                "E007 9:36 there are no decimals of 39 digits, 2 of them behind the point",
+                "E007 9:48 there are no decimals of 3 digits, 4 of them behind the point",
+            ],
+        ),
         (OUT + "if_exists: overwrit", ["E007 9:18 unknown if_exists 'overwrit'"]),
     ],
 )

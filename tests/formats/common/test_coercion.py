@@ -267,7 +267,7 @@ _TIMES = st.from_regex(
 @example("int", ["1", "+1", ""])
 def test_columns_convert_like_single_values(to: str, cells: list[str]) -> None:
     coercion = Coercion(SCHEMA_TYPES[to])
-    alone = _results(coercion._one_by_one(cells))
+    alone = _results(coercion.one_by_one(cells))
     assert repr(_from_text(to, *cells)) == repr(alone)
     assert repr(_from_json(to, *cells)) == repr(alone)
     together = [result for cell in cells for result in _from_text(to, cell)]

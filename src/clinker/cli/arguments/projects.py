@@ -7,7 +7,7 @@ from clinker.cli.arguments.values import at_least
 
 EXAMPLES = ("edi_orders", "mainframe_extract", "order_report", "retract_demo", "start")
 _SHOWN_FORMATS = ("table", "csv", "json")
-INFERRED = ("csv", "json", "xml", "fixed_width")
+INFERRED = ("csv", "json", "xml", "fixed_width", "parquet")
 
 
 def add_init(commands: Commands) -> None:
@@ -39,7 +39,10 @@ def add_infer(commands: Commands) -> None:
         "and types, with what speaks for them.",
     )
     command.add_argument(
-        "files", metavar="FILE", nargs="+", help="CSV, JSON, NDJSON, XML or fixed-width files"
+        "files",
+        metavar="FILE",
+        nargs="+",
+        help="CSV, JSON, NDJSON, XML, fixed-width or Parquet files",
     )
     command.add_argument(
         "--output",

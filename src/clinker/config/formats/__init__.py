@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from clinker.config.formats.base import FormatOptions
 
-_NAMES = ("csv", "json", "xml", "fixed_width", "edifact", "x12")
+_NAMES = ("csv", "json", "xml", "fixed_width", "edifact", "x12", "parquet")
 
 FORMATS: dict[str, str] = {name: f"{__name__}.{name}" for name in _NAMES}
 """The module of each format by the name that users write."""

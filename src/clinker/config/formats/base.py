@@ -33,6 +33,12 @@ class FormatOptions:
     """The only segment that may be a section, where sections are segments."""
     own_sections: Mapping[str, Type] = field(default_factory=dict)
     """The fields of sections that every document has, each as `section.field`."""
+    tells_schema: bool = False
+    """Whether files say themselves which columns they have, and of which types."""
+    compresses_itself: bool = False
+    """Whether compression happens inside of files, so that they cannot be compressed as a whole."""
+    is_text: bool = True
+    """Whether people can read what is written."""
     needs_layout: bool = False
     """Whether only a layout tells where the fields of a record are."""
     code_of_split: str | None = None

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from functools import cache
+from pathlib import PurePath
 from typing import Annotated, Literal, TypeAlias
 
 from pydantic import Field
@@ -12,12 +13,14 @@ from clinker.config.formats import format_named
 from clinker.config.formats.base import FormatOptions
 from clinker.config.formats.by_format import ByFormat, format_model
 from clinker.config.formats.interchange import EnvelopeWriting
+from clinker.config.formats.parquet import Digits, ParquetWriting
 from clinker.config.layout import LayoutRef, positions
 from clinker.config.model import Model
 from clinker.config.names import FanoutPolicy, IfExists, Name, Natural, Positive, SortKey
 from clinker.config.nodes.base import SingleInputNode
 from clinker.config.template import NamingTemplate, PathTemplate, Template, parse_naming_template
 from clinker.diagnostics import Diagnostic
+from clinker.file_names import compression_of
 
 
 def _default_naming() -> Template:
@@ -134,6 +137,12 @@ class OutputConfig(Model):
         options = self.options
         return options.interchange_from_doc if isinstance(options, EnvelopeWriting) else None
 
+    @property
+    def decimals(self) -> Mapping[str, Digits]:
+        """The columns that are written as decimals."""
+        options = self.options
+        return options.decimals if isinstance(options, ParquetWriting) else {}
+
     def check(self) -> Iterator[Diagnostic]:
         if self.split is not None and self.format.code_of_split:
             yield self.problem(
@@ -143,6 +152,8 @@ class OutputConfig(Model):
                 key=True,
                 help="remove 'split'",
             )
+        if self.format.compresses_itself:
+            yield from self._check_compression()
         if self.format.needs_layout:
             yield from self._check_layout()
         elif self.has("layout"):
@@ -153,6 +164,23 @@ class OutputConfig(Model):
                 key=True,
                 help="it is for fixed_width outputs; remove it",
                 warning=True,
+            )
+
+    def _check_compression(self) -> Iterator[Diagnostic]:
+        way_out = "what is inside of them is: see 'compression' of their 'options'"
+        if self.compression not in ("auto", "none"):
+            yield self.problem(
+                "E007",
+                f"{self.type} files are not compressed as a whole",
+                "compression",
+                help=f"remove it; {way_out}",
+            )
+        elif compression_of(PurePath(self.path.text)) != "none":
+            yield self.problem(
+                "E007",
+                f"{self.type} files are not compressed as a whole, as the name says",
+                "path",
+                help=f"let it end with .{self.type}; {way_out}",
             )
 
     def _check_layout(self) -> Iterator[Diagnostic]:

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from functools import cache
-from typing import Annotated, Literal, TypeAlias
+from typing import Annotated, Literal, Self, TypeAlias
 
 from pydantic import Field
 
-from clinker.config.columns import Column, repeated_columns
+from clinker.config.columns import Column, is_kept_for_engine, repeated_columns
 from clinker.config.formats import FORMATS, format_named
 from clinker.config.formats.base import FormatOptions
 from clinker.config.formats.by_format import ByFormat, format_model
@@ -21,6 +21,7 @@ from clinker.config.nodes.base import NodeBase
 from clinker.config.quantities import Duration, FileSize, Moment, PositiveDuration
 from clinker.config.transport import FileTransport, RestTransport, Transport
 from clinker.config.variables import VariableType
+from clinker.cxl.types import Type
 from clinker.diagnostics import Diagnostic, Label
 
 MATCHERS = ("path", "glob", "regex", "paths")
@@ -224,12 +225,29 @@ class SourceConfig(Model):
     def schema_columns(self) -> tuple[Column, ...]:
         return self.columns or ()
 
+    def with_columns(self, types: Mapping[str, Type]) -> Self:
+        """The same with a schema, which a file tells; without names that are kept for the engine,
+        whose columns are undeclared."""
+        columns = tuple(
+            Column.standing_for(self, name, type_)
+            for name, type_ in types.items()
+            if name and not is_kept_for_engine(name)
+        )
+        return self.model_copy(update={"columns": columns})
+
     def check(self) -> Iterator[Diagnostic]:
         yield from repeated_columns(self.schema_columns)
         yield from self._check_matchers()
         yield from self._check_sizes()
         yield from self._check_layout()
         yield from self._check_envelope()
+        if self.format.compresses_itself and self.compression not in ("auto", "none"):
+            yield self.problem(
+                "E007",
+                f"{self.type} files are not compressed as a whole",
+                "compression",
+                help="remove it: what is compressed in them, they say themselves",
+            )
         if self.has("array_paths") and not self.format.unfolds_arrays:
             yield self._without_effect(
                 "array_paths", _find_formats(lambda format: format.unfolds_arrays)
@@ -393,7 +411,7 @@ class SourceNode(NodeBase):
 
     def check(self) -> Iterator[Diagnostic]:
         yield from super().check()
-        if self.config.columns is not None:
+        if self.config.columns is not None or self.config.format.tells_schema:
             return
         help = "add 'schema' with the name and type of every column"
         # A sketch without a `config` block may do without; its fields are of unknown type.

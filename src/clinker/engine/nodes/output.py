@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from typing import Any
 
 from clinker.config.names import SortKey
 from clinker.config.nodes.output import OutputConfig
@@ -19,6 +20,7 @@ from clinker.engine.settling.taking import at_output
 from clinker.engine.writing.destinations import is_per_file
 from clinker.formats import FORMATS, format_named
 from clinker.formats.common.writing import OutputColumn, Split, Widened, WriteSpec
+from clinker.formats.json.dialect import JsonWriteDialect
 from clinker.frozen import frozen
 from clinker.plan.nodes import PlannedOutput
 
@@ -81,13 +83,13 @@ def written(building: Building, planned: PlannedOutput, flow: Flow) -> Written:
         texts[header.name] = ordered.text(header.name) if held else "CAST(NULL AS STRING)"
     if ordered.has_rejects:
         texts[REJECT] = reject_text_sql(ordered, membership_sql(building, ordered))
-    format = format_named(config.type)
+    format, dialect = _form(building, planned)
     return Written(
         planned=planned,
         frame=ordered.selected(texts),
         spec=WriteSpec(
-            format=FORMATS[config.type],
-            dialect=format.write_dialect(config, building.plan.layouts.get(planned.name)),
+            format=FORMATS[format],
+            dialect=dialect,
             columns=tuple(columns),
             widened=widened,
             split=split,
@@ -95,8 +97,20 @@ def written(building: Building, planned: PlannedOutput, flow: Flow) -> Written:
         ),
         is_small=flow.is_small,
         per_file=per_file,
-        keys_from_records=widened is not None and format.names_columns_first,
+        keys_from_records=widened is not None and format_named(format).names_columns_first,
     )
+
+
+def _form(building: Building, planned: PlannedOutput) -> tuple[str, Any]:
+    """The format that an output is written in, and its dialect.
+
+    A preview is for people, so what they cannot read is shown as lines of JSON.
+    """
+    config = planned.node.config
+    if building.plan.options.preview and not config.format.is_text:
+        return "json", JsonWriteDialect(form="ndjson", preserve_nulls=True)
+    layout = building.plan.layouts.get(planned.name)
+    return config.type, format_named(config.type).write_dialect(config, layout)
 
 
 def _new_names(config: OutputConfig) -> dict[str, tuple[str, ...]]:

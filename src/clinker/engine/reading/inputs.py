@@ -100,7 +100,9 @@ class SourceInput:
 
     @property
     def size(self) -> int:
-        return sum(file.size for file in self.surveyed)
+        """How many bytes there are to read, in files or decoded."""
+        size = sum(file.size for file in self.surveyed)
+        return max(size, self.inventory.decoded_bytes or 0)
 
     @property
     def is_small(self) -> bool:
@@ -299,6 +301,8 @@ class _Opening:
         return input_file(index, str(copy), path) if copy else input_file(index, path)
 
     def _unpacked(self, found: InputFile, path: str, config: SourceConfig) -> InputFile:
+        if config.format.compresses_itself:
+            return found
         codec = find_codec(path, config.compression)
         return unpack(found, codec, self.spool) if codec else found
 

@@ -211,7 +211,7 @@ def _target(
     if if_exists == "error" and options.force:
         if_exists = "overwrite"
     path = at("")
-    compression = config.compression
+    compression = "none" if config.format.compresses_itself else config.compression
     return Target(
         path=path,
         if_exists=if_exists,

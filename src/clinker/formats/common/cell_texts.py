@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 import orjson
@@ -12,9 +13,15 @@ from clinker.cxl.failure import printable
 from clinker.cxl.types import Kind
 from clinker.formats.common.column_types import is_tagged
 from clinker.formats.common.json_texts import write_lists, write_tagged
+from clinker.formats.common.rendering import take_column
 from clinker.formats.common.tagged_texts import convert_by_tag, drop_tag, show_moments
 from clinker.formats.common.texts import contains_any, show_column
-from clinker.formats.common.writing import OutputColumn, WriteError, WriteSpec
+from clinker.formats.common.writing import (
+    WIDENED_COLUMN,
+    OutputColumn,
+    WriteError,
+    WriteSpec,
+)
 
 _MAPS, _ARRAYS = ("{", "a Map"), ("[", "an Array")
 
@@ -52,6 +59,14 @@ def choose_widened(spec: WriteSpec) -> dict[str, str]:
     if spec.widened is None:
         return {}
     return spec.widened.written(spec.widened.names, {column.name for column in spec.columns})
+
+
+def widened_columns(batch: pa.RecordBatch, names: Iterable[str]) -> Iterator[pa.StringArray]:
+    """The tagged texts of undeclared fields, a column for each of the names."""
+    texts = take_column(batch, WIDENED_COLUMN).to_pylist()
+    maps = [orjson.loads(text or "{}") for text in texts]
+    for name in names:
+        yield pa.array([tag_again(fields.get(name)) for fields in maps], pa.string())
 
 
 def holds_map(name: str, record: int, format: str, kind: str = _MAPS[1]) -> WriteError:

@@ -122,7 +122,7 @@ class Coercion:
     def _by_distinct(self, texts: pa.Array) -> Coerced:
         """Every distinct text converted on its own."""
         encoded = texts.dictionary_encode()
-        coerced = self._one_by_one(encoded.dictionary.to_pylist())
+        coerced = self.one_by_one(encoded.dictionary.to_pylist())
         values = coerced.values.take(encoded.indices)
         if coerced.unfit is None:
             return Coerced(values)
@@ -139,22 +139,23 @@ class Coercion:
         try:
             return self._at_once(values, kinds)
         except Unfit:  # nested too deeply
-            return self._one_by_one(values)
+            return self.one_by_one(values)
 
     def _at_once(self, values: Sequence[Any], kinds: set[type]) -> Coerced:
         """Tagged texts as one column, all else one by one."""
         if self._hold is tag:
             return Coerced(tag_column(values))
         if self._kinds not in _NESTED:
-            return self._one_by_one(values)
+            return self.one_by_one(values)
         kind, convert = _NESTED[self._kinds]
         if kinds <= {kind}:
             return Coerced(convert(values))
         fitting = convert([value if type(value) is kind else None for value in values])
-        others = self._one_by_one([None if type(value) is kind else value for value in values])
+        others = self.one_by_one([None if type(value) is kind else value for value in values])
         return Coerced(pc.coalesce(fitting, others.values), others.unfit)
 
-    def _one_by_one(self, values: Sequence[Any]) -> Coerced:
+    def one_by_one(self, values: Sequence[Any]) -> Coerced:
+        """A column of raw values, dates among them, each converted on its own; None is null."""
         hold = self._hold
         converted: list[Any] = [None] * len(values)
         unfit: Mask | None = None

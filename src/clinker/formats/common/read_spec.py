@@ -205,6 +205,9 @@ class Inventory:
     record_bytes: int | None = None
     """How many bytes records have in their file where they are largest, on average over those of a
     block; None where only parsing can tell."""
+    decoded_bytes: int | None = None
+    """How many bytes all records take once they are decoded, about; None where files have them as
+    they are."""
     members: Mapping[str, MemberTypes] = field(default_factory=dict)
     """The arrays that are taken apart."""
     document_schema: pa.Schema = field(default=pa.schema([]))

@@ -61,13 +61,6 @@ def missing_value(column: Column) -> Rejection:
     )
 
 
-def describe_missing(source: str, names: Sequence[str]) -> str:
-    """The warning about declared columns that the files of a source do not have."""
-    listed = ", ".join(f"'{name}'" for name in names)
-    what = "columns" if len(names) > 1 else "column"
-    return f"source '{source}' declares {what} {listed}, which its files do not have: null"
-
-
 def find_rejections(
     columns: Sequence[tuple[Column, Coerced]],
     raw: Callable[[Column, Sequence[int]], Sequence[Any]],

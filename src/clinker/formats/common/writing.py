@@ -166,7 +166,8 @@ class Piece(Protocol):
         ...
 
     def ends(self) -> Offsets:
-        """Where each record ends."""
+        """Where each record ends; with a framing that takes pieces as a `whole`, where it would end
+        if records had bytes of their own."""
         ...
 
     def groups(self) -> pa.StringArray | None:
@@ -175,6 +176,11 @@ class Piece(Protocol):
         ...
 
     def copy_to(self, sink: Sink, begin: int, end: int) -> None: ...
+
+    def whole(self) -> tuple[pa.Buffer, int]:
+        """All that was rendered together with these records, and how many others come before them
+        in it: for framings that cannot do with the bytes of single records."""
+        ...
 
 
 @frozen(eq=False)
@@ -203,6 +209,9 @@ class Rendered:
 
     def copy_to(self, sink: Sink, begin: int, end: int) -> None:
         sink.write(memoryview(self.body)[begin:end])
+
+    def whole(self) -> tuple[pa.Buffer, int]:
+        return self.body, 0
 
 
 class Framing(Protocol):

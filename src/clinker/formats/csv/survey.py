@@ -9,6 +9,7 @@ from itertools import pairwise
 import numpy as np
 
 from clinker.formats.common.encodings import find_text_start
+from clinker.formats.common.missing import describe_missing_in, name_several
 from clinker.formats.common.read_spec import (
     WIDENED,
     FormatError,
@@ -19,7 +20,6 @@ from clinker.formats.common.read_spec import (
     delivered_schema,
 )
 from clinker.formats.common.record_sizes import RecordSizes
-from clinker.formats.common.rejecting import describe_missing
 from clinker.formats.common.undeclared import refuse_undeclared
 from clinker.formats.csv.cells import CellReader
 from clinker.formats.csv.dialect import CsvDialect
@@ -180,34 +180,14 @@ def _warnings(
     spec: ReadSpec, dialect: CsvDialect, files: Sequence[InputFile], headers: Sequence[Header]
 ) -> Iterator[str]:
     if dialect.has_header:
-        yield from _missing(spec, files, headers)
+        yield from describe_missing_in(spec, files, [header.names for header in headers])
     else:
         yield from _out_of_place(spec)
     by_warning: dict[str, list[InputFile]] = {}
     for file, header in zip(files, headers, strict=True):
         for warning in header.warnings():
             by_warning.setdefault(warning, []).append(file)
-    yield from (f"{_several(about)}: {warning}" for warning, about in by_warning.items())
-
-
-def _missing(
-    spec: ReadSpec, files: Sequence[InputFile], headers: Sequence[Header]
-) -> Iterator[str]:
-    absent = {
-        column.name: [
-            file
-            for file, header in zip(files, headers, strict=True)
-            if column.name not in header.names
-        ]
-        for column in spec.columns
-    }
-    everywhere = [name for name, missing_in in absent.items() if len(missing_in) == len(files) > 0]
-    if everywhere:
-        yield describe_missing(spec.source_name, everywhere)
-    for name, missing_in in absent.items():
-        if missing_in and name not in everywhere:
-            where = _several(missing_in)
-            yield f"source '{spec.source_name}' declares column '{name}', missing in {where}: null"
+    yield from (f"{name_several(about)}: {warning}" for warning, about in by_warning.items())
 
 
 def _out_of_place(spec: ReadSpec) -> Iterator[str]:
@@ -220,8 +200,3 @@ def _out_of_place(spec: ReadSpec) -> Iterator[str]:
                 f"'{place}': where files have no header, the schema names their columns "
                 "by position, from the first one on"
             )
-
-
-def _several(files: Sequence[InputFile]) -> str:
-    more = f" and {len(files) - 1} more" if len(files) > 1 else ""
-    return files[0].name + more

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import orjson
 import pyarrow as pa
 
 from clinker.cxl.types import ANY
 from clinker.formats.common.cell_lines import CellLines
-from clinker.formats.common.cell_texts import choose_widened, show_cells, tag_again
+from clinker.formats.common.cell_texts import choose_widened, show_cells, widened_columns
 from clinker.formats.common.rendering import join_records, take_column
-from clinker.formats.common.writing import WIDENED_COLUMN, OutputColumn, Rendered, WriteSpec
+from clinker.formats.common.writing import OutputColumn, Rendered, WriteSpec
 from clinker.formats.csv.dialect import CsvWriteDialect
 
 
@@ -44,12 +43,8 @@ class CsvRenderer:
     def _widened_cells(self, batch: pa.RecordBatch) -> list[pa.StringArray]:
         if not self._widened:
             return []
-        texts = take_column(batch, WIDENED_COLUMN).to_pylist()
-        maps = [orjson.loads(text or "{}") for text in texts]
+        columns = widened_columns(batch, self._widened.values())
         return [
-            self._column(
-                pa.array([tag_again(fields.get(name)) for fields in maps], pa.string()),
-                OutputColumn(shown, ANY),
-            )
-            for shown, name in self._widened.items()
+            self._column(values, OutputColumn(shown, ANY))
+            for shown, values in zip(self._widened, columns, strict=True)
         ]

@@ -227,6 +227,10 @@ class _Slice:
     def copy_to(self, sink: Sink, begin: int, end: int) -> None:
         self.piece.copy_to(sink, self.begin + begin, self.begin + end)
 
+    def whole(self) -> tuple[pa.Buffer, int]:
+        data, before = self.piece.whole()
+        return data, before + self.first
+
 
 class _Groups:
     """The runs of records that share their group key."""

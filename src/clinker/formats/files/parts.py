@@ -18,7 +18,14 @@ import numpy as np
 import pyarrow as pa
 
 from clinker.formats.common.rendering import render_all
-from clinker.formats.common.writing import Offsets, Sink, WriteError, WriteSpec, writing_to
+from clinker.formats.common.writing import (
+    Offsets,
+    Rendered,
+    Sink,
+    WriteError,
+    WriteSpec,
+    writing_to,
+)
 from clinker.formats.renderer import renderer
 from clinker.frozen import frozen
 
@@ -61,6 +68,19 @@ class Part:
         if left:
             raise WriteError(f"cannot read {self.path}: the last {left} bytes are missing")
 
+    def whole(self) -> tuple[pa.Buffer, int]:
+        if not self.size:
+            return pa.py_buffer(b""), 0
+        try:
+            with pa.memory_map(self.path) as part:
+                data = part.read_buffer()
+        except OSError as error:
+            raise WriteError(f"cannot read {self.path}: {error.strerror}") from error
+        if data.size < self.size:
+            missing = self.size - data.size
+            raise WriteError(f"cannot read {self.path}: the last {missing} bytes are missing")
+        return data, 0
+
     def _index(self) -> pa.Table:
         if self.index is None:
             raise ValueError("only the parts of an output that is split or framed have an index")
@@ -78,6 +98,8 @@ class PartWriter:
         self._path = Path(directory, f"part-{order:05}-{uuid.uuid4().hex}")
         self._records = 0
         self._size = 0
+        self._end = 0
+        """Where the last record ends."""
         self._notes: Counter[str] = Counter()
         self._open = ExitStack()
         self._index: pa.ipc.RecordBatchFileWriter | None = None
@@ -91,7 +113,7 @@ class PartWriter:
                     if self._records:
                         self._append(self._renderer.separator)
                     if self._has_index:
-                        self._note(piece.ends() + self._size, piece.groups())
+                        self._note(piece)
                     self._append(piece.body)
                 self._records += piece.records
                 self._notes.update(piece.notes)
@@ -128,7 +150,10 @@ class PartWriter:
             left = left[self._file.write(left) :]
         self._size += len(memoryview(data))
 
-    def _note(self, ends: Offsets, groups: pa.StringArray | None) -> None:
+    def _note(self, piece: Rendered) -> None:
+        begin = self._end + len(self._renderer.separator) if self._records else 0
+        ends, groups = begin + piece.ends(), piece.groups()
+        self._end = int(ends[-1])
         columns = {_ENDS: pa.array(ends)} | ({} if groups is None else {_GROUPS: groups})
         batch = pa.RecordBatch.from_pydict(columns)
         if self._index is None:

@@ -10,6 +10,7 @@ from typing import BinaryIO
 import numpy as np
 
 from clinker.formats.common.encodings import find_text_start
+from clinker.formats.common.missing import describe_missing
 from clinker.formats.common.read_spec import (
     FormatError,
     InputFile,
@@ -19,7 +20,6 @@ from clinker.formats.common.read_spec import (
     delivered_schema,
 )
 from clinker.formats.common.record_sizes import RecordSizes
-from clinker.formats.common.rejecting import describe_missing
 from clinker.formats.files.local import open_file
 from clinker.formats.fixed_width import lines
 from clinker.formats.fixed_width.decoding import Codec

@@ -10,6 +10,7 @@ import pyarrow as pa
 
 from clinker.cxl.failure import shown
 from clinker.formats.common.encodings import find_text_start
+from clinker.formats.common.missing import describe_missing
 from clinker.formats.common.read_spec import (
     WIDENED,
     FormatError,
@@ -20,7 +21,6 @@ from clinker.formats.common.read_spec import (
     delivered_schema,
 )
 from clinker.formats.common.record_sizes import RecordSizes
-from clinker.formats.common.rejecting import describe_missing
 from clinker.formats.common.undeclared import refuse_undeclared
 from clinker.formats.files.local import open_file
 from clinker.formats.interchange.columns import SegmentColumns, element_name, find_records

@@ -12,6 +12,7 @@ import orjson
 
 from clinker.formats.common.encodings import find_text_start
 from clinker.formats.common.json_numbers import LOADS, MALFORMED, find_spelling, loads
+from clinker.formats.common.missing import describe_missing
 from clinker.formats.common.read_spec import (
     WIDENED,
     InputFile,
@@ -22,7 +23,6 @@ from clinker.formats.common.read_spec import (
     delivered_schema,
 )
 from clinker.formats.common.record_sizes import RecordSizes
-from clinker.formats.common.rejecting import describe_missing
 from clinker.formats.common.unfolding import Unfolding, split_path
 from clinker.formats.files.local import open_file
 from clinker.formats.json.dialect import JsonDialect, JsonForm

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from clinker.formats.common.json_numbers import Places
+from clinker.formats.common.missing import describe_missing
 from clinker.formats.common.read_spec import (
     WIDENED,
     FormatError,
@@ -19,7 +20,6 @@ from clinker.formats.common.read_spec import (
     delivered_schema,
 )
 from clinker.formats.common.record_sizes import RecordSizes
-from clinker.formats.common.rejecting import describe_missing
 from clinker.formats.files.local import open_file
 from clinker.formats.xml.dialect import ANY_NAME, XmlDialect
 from clinker.formats.xml.documents import (

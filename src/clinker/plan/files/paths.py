@@ -256,29 +256,38 @@ def check_paths(
     pipeline: Pipeline, graph: Graph, options: Options, channel: str = ""
 ) -> list[Diagnostic]:
     """E-SEC-001 for every path of the pipeline and of the bodies of its compositions."""
-    problems: list[Diagnostic] = []
-
-    def tell(wrong: Violation | None, place: Location, trail: tuple[Label, ...] = ()) -> None:
-        if wrong:
-            problems.append(wrong.at(place, trail))
-
-    def check(path: str, place: Location, trail: tuple[Label, ...] = ()) -> None:
-        tell(forbidden(path, options), place, trail)
-
-    for path, place in _pipeline_paths(pipeline):
-        allow_absolute = options.allow_absolute_paths
-        tell(violation(path, options.base_dir, allow_absolute, options.root), place)
+    problems = [
+        wrong.at(place, ())
+        for path, place in _pipeline_paths(pipeline)
+        if (wrong := violation(path, options.base_dir, options.allow_absolute_paths, options.root))
+    ]
     for queue in _queues(pipeline).values():
         for path, place in _given(queue, "path"):
-            check(path, place)
-    for unit, source in graph.of(SourceNode):
-        for path, place in _source_paths(source):
-            check(path, place, unit.scope.trail)
+            problems += _check_path(path, place, (), options)
+    problems += check_source_paths(graph, options)
     for unit, output in graph.of(OutputNode):
         values = known_values(graph, unit, options, channel)
         for path, place in _output_paths(output, values):
-            check(path, place, unit.scope.trail)
+            problems += _check_path(path, place, unit.scope.trail, options)
     return problems
+
+
+def check_source_paths(graph: Graph, options: Options) -> list[Diagnostic]:
+    """E-SEC-001 for what sources read."""
+    return [
+        problem
+        for unit, source in graph.of(SourceNode)
+        for path, place in _source_paths(source)
+        for problem in _check_path(path, place, unit.scope.trail, options)
+    ]
+
+
+def _check_path(
+    path: str, place: Location, trail: tuple[Label, ...], options: Options
+) -> Iterator[Diagnostic]:
+    wrong = forbidden(path, options)
+    if wrong:
+        yield wrong.at(place, trail)
 
 
 def _pipeline_paths(pipeline: Pipeline) -> Iterator[tuple[str, Location]]:
