@@ -30,8 +30,12 @@ _QUICK = 1
 
 def packed_environment() -> Path:
     """The archive for workers with the same Python on the same kind of machine."""
-    found = list(_needed(_ROOT, set()))
     place = cache_directory()
+    if place is None:
+        raise SessionError(
+            "there is no home directory to keep packed packages in: set XDG_CACHE_HOME"
+        )
+    found = list(_needed(_ROOT, set()))
     archive = place / f"environment-{_digest(found)}.zip"
     if archive.is_file():
         return archive

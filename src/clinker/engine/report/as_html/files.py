@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from pathlib import Path
 
 from clinker.engine.report.as_html.tables import Column, table
 from clinker.engine.report.as_html.values import byte_size, number, path
 from clinker.engine.report.facts import RunReport
 from clinker.markup import Content, Markup, element, together
+from clinker.stores.urls import FilePath
 
 _RECORDS, _SIZE = Column("Records", is_number=True), Column("Size", is_number=True)
 _MOST_FILES = 10
@@ -50,7 +50,7 @@ def outputs(report: RunReport) -> Iterator[Content]:
     yield table("What was written", ("Output", _RECORDS, _SIZE, "Files"), rows)
 
 
-def _files(files: Sequence[Path]) -> Markup | None:
+def _files(files: Sequence[FilePath]) -> Markup | None:
     """The first files, and how many more there are."""
     if not files:
         return None

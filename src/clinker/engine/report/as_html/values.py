@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from datetime import datetime
-from pathlib import Path
 
 from clinker.diagnostics import Location
 from clinker.engine.report import notation
 from clinker.engine.report.facts import RunReport
 from clinker.engine.report.notation import absolute, timestamp
 from clinker.markup import Content, Markup, element
+from clinker.stores.urls import FilePath
 
 _LONGEST_LINE = 200
 _TAB = 4
@@ -51,7 +51,7 @@ def moment(time: datetime) -> Markup:
     return element("time", shown, datetime=timestamp(time))
 
 
-def path(file: Path) -> Markup:
+def path(file: FilePath) -> Markup:
     return element("code", absolute(file), class_="path")
 
 
