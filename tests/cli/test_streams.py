@@ -17,13 +17,19 @@ needs_full = pytest.mark.skipif(not FULL.exists(), reason="this machine has no /
 
 
 @pytest.mark.parametrize("buffered", [True, False])
+@pytest.mark.parametrize(
+    ("words", "code"), [("clinker explain --code E200", 4), ("cxl functions", 2)]
+)
 @needs_full
-def test_an_answer_that_cannot_be_written_is_an_error(buffered: bool) -> None:
+def test_an_answer_that_cannot_be_written_is_an_error(
+    words: str, code: int, buffered: bool
+) -> None:
     environment = {**os.environ, "PYTHONUNBUFFERED": "" if buffered else "1"}
-    command = [CLINKER, "explain", "--code", "E200"]
+    program, *options = words.split(" ")
+    command = [str(Path(CLINKER).with_name(program)), *options]
     with FULL.open("wb") as full:
         done = subprocess.run(command, stdout=full, stderr=subprocess.PIPE, env=environment)
-    assert done.returncode == 4
+    assert done.returncode == code
     assert done.stderr == b"error: cannot write to standard output: No space left on device\n"
 
 
