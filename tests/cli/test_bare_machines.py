@@ -9,20 +9,10 @@ from pathlib import Path
 
 import pytest
 
+from tests.cli.smallest import DATA, lay_out
 from tests.mounts import needs_mounts
 
 CLINKER = str(Path(sys.executable).with_name("clinker"))
-PIPELINE = """\
-pipeline: { name: p }
-nodes:
-  - type: source
-    name: s
-    config: { type: csv, path: s.csv, schema: { id: int } }
-  - type: output
-    name: o
-    input: s
-    config: { type: csv, path: o.csv }
-"""
 NAMELESS = """
 for file in passwd nsswitch.conf; do mount --bind /dev/null /etc/$file; done
 exec "$@"
@@ -40,8 +30,7 @@ exec "$@"
 
 @pytest.fixture
 def place(tmp_path: Path) -> Path:
-    (tmp_path / "p.yaml").write_text(PIPELINE)
-    (tmp_path / "s.csv").write_text("id\n1\n")
+    lay_out(tmp_path)
     return tmp_path
 
 
@@ -68,7 +57,7 @@ def nameless(place: Path, *words: str) -> subprocess.CompletedProcess[str]:
 def test_a_run_needs_no_name_and_no_home(place: Path) -> None:
     done = nameless(place, "run", "p.yaml")
     assert (done.returncode, done.stderr) == (0, "")
-    assert (place / "o.csv").read_text() == "id\n1\n"
+    assert (place / "o.csv").read_text() == DATA
 
 
 @needs_mounts

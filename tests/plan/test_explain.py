@@ -499,6 +499,13 @@ def test_the_defaults_of_storage(tmp_path: Path) -> None:
     assert section(text, "Staging Plan") == "Staging is disabled: every source reads in place."
 
 
+def test_names_of_directories_cannot_write_lines_of_their_own(tmp_path: Path) -> None:
+    storage = '[storage.spill]\ndir = "a\\n=== Schemas ===\\u001b[2J"\n'
+    text = explain(planned(tmp_path, ORDERS + output("orders"), storage=storage), "text")
+    shown = r"a\n=== Schemas ===\x1b[2J [storage.spill.dir]"
+    assert section(text, "Storage").splitlines()[0] == f"Spill root: {tmp_path}/{shown}"
+
+
 def test_a_spill_cap_shows_its_headroom(tmp_path: Path) -> None:
     storage = '[storage.spill]\ndir = "spill"\ndisk_cap_bytes = "2KB"\ncompress = "off"\n'
     plan = planned(tmp_path, ORDERS + TOTALS + output("totals"), storage=storage)

@@ -20,6 +20,8 @@ from clinker.diagnostics.suggest import did_you_mean
 OK = 0
 CONFIGURATION = 1
 IO = 4
+CXL_IO = 2
+"""What `cxl` ends with instead, which knows no dead letters."""
 USAGE = 64
 INTERNAL = 70
 
@@ -84,8 +86,11 @@ def run_command(
     parser: argparse.ArgumentParser,
     argv: Sequence[str] | None,
     spell_out: Callable[[Sequence[str]], Sequence[str]] = lambda words: words,
+    io_code: int = IO,
 ) -> int:
     """Run a command line, once `spell_out` has completed it, and return the exit code.
+
+    It is `io_code` if standard output cannot be written to.
 
     Only the command at hand is imported.
     """
@@ -98,14 +103,14 @@ def run_command(
         sys.stdout.reconfigure(errors="backslashreplace")
     heeding = Heeding()
     try:
-        return _run(parser, spell_out(sys.argv[1:] if argv is None else argv))
+        return _run(parser, spell_out(sys.argv[1:] if argv is None else argv), io_code)
     except KeyboardInterrupt:
         return INTERRUPTED
     finally:
         heeding.end(with_process=is_process)
 
 
-def _run(parser: argparse.ArgumentParser, words: Sequence[str]) -> int:
+def _run(parser: argparse.ArgumentParser, words: Sequence[str], io_code: int) -> int:
     args, unknown = parser.parse_known_args(words)
     if unknown:
         args.parser.refuse(unknown)
@@ -118,7 +123,7 @@ def _run(parser: argparse.ArgumentParser, words: Sequence[str]) -> int:
         return problem.code
     except OutputLost as problem:
         _tell(args, str(problem))
-        return IO
+        return io_code
     except Exception as problem:  # noqa: BLE001, nobody else is left to tell of it
         if getattr(args, "log_level", None) in DETAILED:
             import traceback

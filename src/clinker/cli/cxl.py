@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import TypeAlias
 
 from clinker import __version__
-from clinker.cli.command import Parser, add_completion, add_format, run_command
+from clinker.cli.command import CXL_IO, Parser, add_completion, add_format, run_command
 
 _TRACE_LEVELS = ("trace", "debug", "info", "warn", "error")
 
@@ -23,7 +23,7 @@ exit codes:
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run the command line and return the exit code."""
-    return run_command(command_parser(), argv)
+    return run_command(command_parser(), argv, io_code=CXL_IO)
 
 
 def command_parser() -> Parser:

@@ -6,8 +6,8 @@ import sys
 from argparse import Namespace
 from pathlib import Path
 
-from clinker.cli.command import report
-from clinker.cli.inputs import STANDARD_INPUT, UNREADABLE, UsageError, read_program
+from clinker.cli.command import CXL_IO, report
+from clinker.cli.inputs import STANDARD_INPUT, UsageError, read_program
 from clinker.cli.rewriting import replace_file
 from clinker.cxl.syntax.format import format_program
 from clinker.cxl.syntax.parser import parse
@@ -34,6 +34,6 @@ def _format(path: str, args: Namespace) -> int:
     if not args.write:
         sys.stdout.write(text)
     elif text != source.text:
-        replace_file(Path(path), text.encode(), UNREADABLE)
+        replace_file(Path(path), text.encode(), CXL_IO)
         print(f"reformatted {path}", file=sys.stderr)
     return 0

@@ -9,14 +9,13 @@ import sys
 from collections.abc import Iterable
 from pathlib import Path
 
-from clinker.cli.command import USAGE, CommandError
+from clinker.cli.command import CXL_IO, USAGE, CommandError
 from clinker.cxl.check.modules import read_source
 from clinker.cxl.check.resolve import Row
 from clinker.cxl.values import MAX_INT, MIN_INT, Value
 from clinker.diagnostics import Source
 from clinker.diagnostics.render import render_text
 
-UNREADABLE = 2
 STANDARD_INPUT = "-"
 MAX_RECORD_NESTING = 256
 
@@ -30,7 +29,7 @@ class InputError(CommandError):
     """A file or a record cannot be read."""
 
     def __init__(self, message: str) -> None:
-        super().__init__(message, UNREADABLE)
+        super().__init__(message, CXL_IO)
 
 
 class UsageError(CommandError):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
+from clinker.cxl.failure import printable
 from clinker.cxl.types import Type
 from clinker.plan.analyses.ordering import key_text
 from clinker.plan.explain.facts import (
@@ -41,7 +42,9 @@ def as_text(facts: Facts) -> str:
         _titled("Storage", _storage(facts.storage)),
         _titled("Staging Plan", _staging(facts.storage)),
     )
-    filled = ["\n".join(lines) for section in sections if (lines := list(section))]
+    # Names and paths are what users have made of them.
+    shown = ([printable(line) for line in section] for section in sections)
+    filled = ["\n".join(lines) for lines in shown if lines]
     return "\n\n".join(filled) + "\n"
 
 
