@@ -99,6 +99,7 @@ def test_what_passed_stands_beside_the_lines() -> None:
         assert texts(svg, "fate") == ["4 rejected, 2 filtered"]
         assert "split (many) to" in svg
         assert "unknown records" in svg
+        assert ". orders: 4 rejected, 2 filtered.</desc>" in svg
     assert "picture for-narrow" in small
     assert "picture for-wide" in wide
 

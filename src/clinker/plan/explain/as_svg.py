@@ -89,7 +89,12 @@ class _Picture:
     @property
     def description(self) -> str:
         """The picture in words, for those who do not see it."""
-        return ". ".join(self.link_text(link) for link in self.links) + "."
+        fates = (
+            f"{node.name}: {', '.join(text for _, text in _fate(node))}"
+            for node in self.passing.values()
+            if any(_fate(node))
+        )
+        return ". ".join([*(self.link_text(link) for link in self.links), *fates]) + "."
 
     def link_text(self, link: HandOff) -> str:
         way = f"{link.producer}{f' ({link.port})' if link.port else ''} to {link.consumer}"

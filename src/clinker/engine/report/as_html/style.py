@@ -153,6 +153,8 @@ _PAGE = """
   .canvas .picture { min-width: 0 !important; max-height: 230mm; }
   .page table, .page details, .finding, .tiles div { break-inside: avoid; }
   .page h2 { break-after: avoid; }
+  .reason::details-content { content-visibility: visible; }
+  .bar, .bar span, .page mark, .node rect { print-color-adjust: exact; }
 }
 """
 
