@@ -289,3 +289,38 @@ def test_a_file_that_changes_or_breaks_ends_the_run(workplace: Workplace) -> Non
     ran = workplace.run(pipeline)
     assert (ran.code, workplace.files()) == (4, ["in.parquet"])
     assert "in.parquet: is damaged" in ran.message
+
+
+def test_decimals_pass_and_are_written(workplace: Workplace, either_way: str) -> None:
+    many = pa.array(["0.10", None, "12345678901234567.89"]).cast(pa.decimal128(20, 2))
+    few = pa.array(["0.10", "-7.35", "1234567890.12"]).cast(pa.decimal128(12, 2))
+    table = pa.table({"many": many, "few": few})
+    pq.write_table(table, workplace.folder / "in.parquet", row_group_size=1)
+    pipeline = """
+        pipeline: { name: p, concurrency: { chunk_size: 8 } }
+        nodes:
+          - { type: source, name: rows, config: { type: parquet, path: in.parquet } }
+          - type: transform
+            name: computed
+            input: rows
+            config: { cxl: "emit twice = (few * FACTOR).round_to(2)" }
+          - type: output
+            name: out
+            input: computed
+            config:
+              type: parquet
+              path: out.parquet
+              if_exists: overwrite
+              mapping: { cost: many }
+              options: { decimals: { cost: [20, 2], few: [12, 2], twice: [12, 1] } }
+    """
+    ran = workplace.run(pipeline.replace("FACTOR", "2"))
+    assert ran.code == 4
+    assert "'twice' is 12 digits in the file, 1 of them behind the point" in ran.message
+    assert "(record 3)" in ran.message
+    ran = workplace.run(pipeline.replace("FACTOR", "10"))
+    assert ran.code == 0, ran.message
+    found = pq.read_table(workplace.folder / "out.parquet").combine_chunks()
+    assert found["cost"].to_pylist() == many.to_pylist()
+    assert found["few"].to_pylist() == few.to_pylist()
+    assert [str(each) for each in found["twice"].to_pylist()] == ["1.0", "-73.5", "12345678901.2"]

@@ -105,6 +105,13 @@ def test_edi_outputs() -> None:
             "type: parquet\npath: a\noptions: { compression: gzip, compression_level: 10 }",
             ["E007 9:56 the levels of gzip are 1 to 9"],
         ),
+        (
+            "type: parquet\npath: a\noptions: { decimals: { a: [39, 2], b: [3, 4], c: [3, 3] } }",
+            [
+                "E007 9:33 there are no decimals of 39 digits, 2 of them behind the point",
+                "E007 9:45 there are no decimals of 3 digits, 4 of them behind the point",
+            ],
+        ),
         (OUT + "if_exists: overwrit", ["E007 9:18 unknown if_exists 'overwrit'"]),
     ],
 )

@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Literal
+from typing import Literal, TypeAlias
 
 from pydantic import Field
 
 from clinker.config.formats.base import FormatOptions
 from clinker.config.model import Model
-from clinker.config.names import Positive
+from clinker.config.names import Name, Positive
 from clinker.diagnostics import Diagnostic
 
+Digits: TypeAlias = tuple[int, int]
+
+_MOST_DIGITS = 38
 _HIGHEST_LEVELS = {"zstd": 22, "gzip": 9}
 
 
@@ -29,8 +32,25 @@ class ParquetWriting(Model):
     row_group_size: Positive = Field(
         default=1_048_576, description="the most records of a group of rows"
     )
+    decimals: dict[Name, Digits] = Field(
+        default_factory=dict,
+        description="columns of numbers that are decimals: how many digits they have, and how many "
+        "of these are behind the point",
+    )
 
     def check(self) -> Iterator[Diagnostic]:
+        yield from self._check_level()
+        for name, (digits, behind) in self.decimals.items():
+            if not (1 <= digits <= _MOST_DIGITS and 0 <= behind <= digits):
+                yield self.problem(
+                    "E007",
+                    f"there are no decimals of {digits} digits, {behind} of them behind the point",
+                    "decimals",
+                    name,
+                    help=f"they have 1 to {_MOST_DIGITS} digits: [12, 2]",
+                )
+
+    def _check_level(self) -> Iterator[Diagnostic]:
         if self.compression_level is None:
             return
         highest = _HIGHEST_LEVELS.get(self.compression)

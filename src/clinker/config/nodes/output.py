@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from functools import cache
 from pathlib import PurePath
 from typing import Annotated, Literal, TypeAlias
@@ -13,6 +13,7 @@ from clinker.config.formats import format_named
 from clinker.config.formats.base import FormatOptions
 from clinker.config.formats.by_format import ByFormat, format_model
 from clinker.config.formats.interchange import EnvelopeWriting
+from clinker.config.formats.parquet import Digits, ParquetWriting
 from clinker.config.layout import LayoutRef, positions
 from clinker.config.model import Model
 from clinker.config.names import FanoutPolicy, IfExists, Name, Natural, Positive, SortKey
@@ -135,6 +136,12 @@ class OutputConfig(Model):
         """The `$doc` section whose header is written again, if there is one."""
         options = self.options
         return options.interchange_from_doc if isinstance(options, EnvelopeWriting) else None
+
+    @property
+    def decimals(self) -> Mapping[str, Digits]:
+        """The columns that are written as decimals."""
+        options = self.options
+        return options.decimals if isinstance(options, ParquetWriting) else {}
 
     def check(self) -> Iterator[Diagnostic]:
         if self.split is not None and self.format.code_of_split:

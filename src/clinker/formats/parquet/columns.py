@@ -15,6 +15,7 @@ import pyarrow.compute as pc
 from clinker.cxl.failure import printable
 from clinker.cxl.run.tagged import decode
 from clinker.cxl.types import NUMERIC, Kind, Type
+from clinker.formats.common.cell_texts import show_cells
 from clinker.formats.common.column_types import NATIVE, representation
 from clinker.formats.common.json_texts import write_json
 from clinker.formats.common.writing import Offsets, OutputColumn, WriteError
@@ -40,6 +41,28 @@ def write_column(values: pa.Array, column: OutputColumn) -> pa.Array:
     if native is None:
         return write_json(values, type_)
     return values if values.type == native else pc.cast(values, native)
+
+
+def write_decimals(values: pa.Array, column: OutputColumn, to: pa.DataType) -> pa.Array:
+    """Numbers as decimals that are equal to them; WriteError if there is none."""
+    texts = show_cells(values, column, "parquet")
+    written = _cast(texts, to)
+    if written is None:
+        first = next(at for at in range(len(texts)) if _cast(texts.slice(at, 1), to) is None)
+        raise WriteError(
+            f"'{printable(column.name)}' is {to.precision} digits in the file, {to.scale} of them "
+            f"behind the point, and {texts[first]} has others",
+            record=first + 1,
+            help=f"round it with round_to({to.scale}), or give 'decimals' more digits",
+        )
+    return written
+
+
+def _cast(texts: pa.StringArray, to: pa.DataType) -> pa.Array | None:
+    try:
+        return pc.cast(texts, to)
+    except pa.ArrowInvalid:
+        return None
 
 
 def measure(values: pa.Array) -> Offsets:

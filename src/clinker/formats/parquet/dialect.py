@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from dataclasses import field
 from typing import TYPE_CHECKING, Literal, cast
 
 from clinker.frozen import frozen
@@ -25,6 +27,8 @@ class ParquetWriteDialect:
     compression: Literal["zstd", "snappy", "gzip", "none"] = "zstd"
     level: int | None = None
     row_group_size: int = 1 << 20
+    decimals: Mapping[str, tuple[int, int]] = field(default_factory=dict)
+    """Columns of numbers that are written as decimals: their digits, and those behind the point."""
 
 
 def read_dialect(config: SourceConfig, layout: Layout | None) -> ParquetDialect:
@@ -37,4 +41,5 @@ def write_dialect(config: OutputConfig, layout: Layout | None) -> ParquetWriteDi
         compression=options.compression,
         level=options.compression_level,
         row_group_size=options.row_group_size,
+        decimals=options.decimals,
     )

@@ -18,13 +18,20 @@ from clinker.formats.common.json_texts import write_json
 from clinker.formats.common.rendering import take_column, take_group_keys
 from clinker.formats.common.writing import (
     Offsets,
+    OutputColumn,
     Piece,
     Rendered,
     Sink,
     Warn,
+    WriteError,
     WriteSpec,
 )
-from clinker.formats.parquet.columns import measure, write_column, written_type
+from clinker.formats.parquet.columns import (
+    measure,
+    write_column,
+    write_decimals,
+    written_type,
+)
 from clinker.formats.parquet.dialect import ParquetWriteDialect
 from clinker.frozen import frozen
 
@@ -41,19 +48,30 @@ class ParquetRenderer:
     def __init__(self, spec: WriteSpec, dialect: ParquetWriteDialect) -> None:
         self._spec = spec
         self._undeclared = choose_widened(spec)
-        fields = [pa.field(each.name, written_type(each.type)) for each in spec.columns]
+        self._decimals = {name: pa.decimal128(*digits) for name, digits in dialect.decimals.items()}
+        fields = [pa.field(each.name, self._type(each)) for each in spec.columns]
         fields += [pa.field(name, written_type(ANY)) for name in self._undeclared]
         self._schema = pa.schema(fields)
         self.framing = ParquetFraming(self._schema, dialect)
 
     def render(self, batch: pa.RecordBatch) -> Rendered:
-        values = [write_column(take_column(batch, each), each) for each in self._spec.columns]
+        if not self._schema.names:
+            help = "have the output write a column, or another format"
+            raise WriteError("Parquet files hold no records without columns", record=1, help=help)
+        values = [self._write(take_column(batch, each), each) for each in self._spec.columns]
         if self._undeclared:
             columns = widened_columns(batch, self._undeclared.values())
             values += [write_json(each, ANY) for each in columns]
         written = pa.RecordBatch.from_arrays(values, schema=self._schema)
         ends = np.cumsum(_measure_records(written))
         return Rendered(written.serialize(), ends, take_group_keys(batch, self._spec.split))
+
+    def _type(self, column: OutputColumn) -> pa.DataType:
+        return self._decimals.get(column.name) or written_type(column.type)
+
+    def _write(self, values: pa.Array, column: OutputColumn) -> pa.Array:
+        decimal = self._decimals.get(column.name)
+        return write_decimals(values, column, decimal) if decimal else write_column(values, column)
 
 
 @frozen(eq=False)

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import ClassVar, Literal
 
 from clinker.config.nodes import NodeBase, OutputNode
-from clinker.cxl.types import Kind, Type
+from clinker.cxl.types import NUMERIC, Kind, Type
 from clinker.diagnostics import Location, Severity
 from clinker.diagnostics.suggest import did_you_mean
 from clinker.frozen import frozen
@@ -71,6 +71,7 @@ def bind_output(binder: Binder, unit: Unit, node: OutputNode) -> PlannedOutput:
     )
     _reject_unwritable(binder, planned)
     _reject_names(binder, planned)
+    _check_decimals(binder, planned)
     return planned
 
 
@@ -203,3 +204,18 @@ def _reject_names(binder: Binder, planned: PlannedOutput) -> None:
                 config.key_at("mapping", column.name) if is_mapped else config.at("type"),
                 "give it another name with 'mapping', or exclude it",
             )
+
+
+def _check_decimals(binder: Binder, planned: PlannedOutput) -> None:
+    config = planned.node.config
+    types = {each.name: each.type for each in (*planned.columns, *planned.metadata_columns)}
+    for name in config.decimals:
+        place = config.options.key_at("decimals", name)
+        if name not in types:
+            message = f"'decimals' names '{name}', which is no column of the output"
+            help = did_you_mean(name, types) or "use the names that columns have in the file"
+            binder.error(planned.unit, "E200", message, place, help)
+        elif not types[name].only(NUMERIC.kinds):
+            message = f"only numbers can be decimals, and '{name}' is {types[name].noun}"
+            help = "make it one with to_int or to_float, or leave it out of 'decimals'"
+            binder.error(planned.unit, "E007", message, place, help)
