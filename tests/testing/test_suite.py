@@ -341,3 +341,27 @@ def test_files_that_are_given_may_be_compressed(workplace: Workplace) -> None:
         """
     )
     assert outcome.has_passed, workplace.told([outcome])
+
+
+def test_records_are_given_to_parquet_sources(workplace: Workplace) -> None:
+    workplace.write("shop.yaml", _PIPELINE.replace("type: csv", "type: parquet"))
+    outcomes = workplace.test(
+        """
+          - name: records of several kinds
+            given:
+              orders:
+                - { id: 1, amount: 5, day: 2024-01-01 }
+                - { id: many, amount: 1.5 }
+                - { id: 3, amount: 2.5 }
+            expect:
+              records:
+                shares:
+                  - { id: 1, share: -100.0, day: 2024-01-01 }
+                  - { id: 3, share: 100.0, day: null }
+              rejected: [{ node: orders, field: id, value: many }]
+          - name: none at all
+            given: { orders: [] }
+            expect: { records: { result: [] } }
+        """
+    )
+    assert all(outcome.has_passed for outcome in outcomes), workplace.told(outcomes)

@@ -8,6 +8,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, cast
 
+import pyarrow as pa
+import pyarrow.parquet as pq
+
 from clinker.config.case import Case, Given
 from clinker.config.formats.csv import CsvReading
 from clinker.config.formats.json import JsonReading
@@ -17,6 +20,7 @@ from clinker.config.transport import RestTransport
 from clinker.diagnostics import Diagnostic, Label
 from clinker.diagnostics.suggest import did_you_mean
 from clinker.engine.report.views import show_value
+from clinker.formats.common.coercion import to_json_text
 from clinker.formats.common.json_numbers import dumps
 from clinker.formats.common.unfolding import split_path
 from clinker.plan.compile import Plan
@@ -24,6 +28,9 @@ from clinker.plan.options import GivenFile
 
 CODE = "test"
 """Under which a finding about a case is told; it is no rule of the language, so it has no page."""
+
+_WRITTEN = ("csv", "json", "parquet")
+"""The formats that records are written in."""
 
 
 def given_problems(plan: Plan, case: Case) -> Iterator[Diagnostic]:
@@ -34,10 +41,11 @@ def given_problems(plan: Plan, case: Case) -> Iterator[Diagnostic]:
             known = did_you_mean(name, sources) or f"its sources are: {', '.join(sources)}"
             label = Label(case.key_at("given", name))
             yield Diagnostic(CODE, f"the pipeline has no source '{name}'", label, help=known)
-        elif given.records is not None and sources[name].type not in ("csv", "json"):
+        elif given.records is not None and sources[name].type not in _WRITTEN:
             yield given.problem(
                 CODE,
-                f"records can be given to CSV and JSON sources; '{name}' is {sources[name].type}",
+                "records can be given to CSV, JSON and Parquet sources; "
+                f"'{name}' is {sources[name].type}",
                 "records",
                 help="give it 'text' or a 'file'",
             )
@@ -78,6 +86,8 @@ def _content(config: SourceConfig, given: Given) -> bytes:
     assert given.records is not None
     if config.type == "csv":
         return _as_csv(config, given.records).encode(_encoding(config))
+    if config.type == "parquet":
+        return _as_parquet(given.records)
     return _as_json(cast(JsonReading, config.options), given.records)
 
 
@@ -115,3 +125,20 @@ def _as_json(options: JsonReading, records: Sequence[Mapping[str, Any]]) -> byte
     steps = [dumps(step) for step in split_path(options.record_path or "")]
     opening = b"".join(b"{" + step + b": " for step in steps)
     return opening + b"[" + b",\n".join(objects) + b"]" + b"}" * len(steps)
+
+
+def _as_parquet(records: Sequence[Mapping[str, Any]]) -> bytes:
+    """Records as rows; what is not all of one kind becomes texts, as the source reads them too."""
+    names = dict.fromkeys(name for record in records for name in record)
+    columns = {name: _as_array([record.get(name) for record in records]) for name in names}
+    stream = io.BytesIO()
+    pq.write_table(pa.table(columns), stream)
+    return stream.getvalue()
+
+
+def _as_array(values: Sequence[Any]) -> pa.Array:
+    try:
+        return pa.array(values)
+    except (pa.ArrowException, OverflowError):
+        texts = (None if value is None else to_json_text(value) for value in values)
+        return pa.array(texts, pa.string())

@@ -108,8 +108,8 @@ def test_edi_outputs() -> None:
         (
             "type: parquet\npath: a\noptions: { decimals: { a: [39, 2], b: [3, 4], c: [3, 3] } }",
             [
-                "E007 9:36 there are no decimals of 39 digits, 2 of them behind the point",
-                "E007 9:48 there are no decimals of 3 digits, 4 of them behind the point",
+                "E007 9:33 there are no decimals of 39 digits, 2 of them behind the point",
+                "E007 9:45 there are no decimals of 3 digits, 4 of them behind the point",
             ],
         ),
         (OUT + "if_exists: overwrit", ["E007 9:18 unknown if_exists 'overwrit'"]),

@@ -17,7 +17,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from clinker.cxl.run.tagged import decode
-from clinker.cxl.types import INT, STRING, Type, array_of
+from clinker.cxl.types import FLOAT, INT, STRING, Type, array_of
 from clinker.cxl.values import WrittenFloat
 from clinker.formats.common.read_spec import FormatError, ReadSpec
 from clinker.formats.parquet.dialect import ParquetDialect
@@ -162,6 +162,12 @@ def test_decimals_keep_their_digits(tmp_path: Path) -> None:
     assert column(tmp_path, data, "int") == [
         *(refused("12345678901234567.80", "int"), refused("-0.10", "int"), 5, 90071992547409930),
     ]
+    small = pa.array(map(decimal.Decimal, ["-9999999.99999999", "0.00000001"])).cast(
+        pa.decimal128(15, 8)
+    )
+    (tmp_path / "t").write_bytes(parquet(pa.table({"a": small})))
+    assert read_schema(str(tmp_path / "t")) == {"a": FLOAT}
+    assert column(tmp_path, small, "float") == [-9999999.99999999, 1e-8]
     whole = pa.array([decimal.Decimal(10**17), None], pa.decimal128(18, 0))
     (tmp_path / "t").write_bytes(parquet(pa.table({"a": whole})))
     assert read_schema(str(tmp_path / "t")) == {"a": INT}

@@ -142,7 +142,7 @@ def test_numbers_that_no_double_is_are_refused() -> None:
 def test_decimals(tmp_path: Path) -> None:
     columns = {"i": types.INT, "f": types.FLOAT, "n": types.NUMERIC}
     how = spec(columns, decimals={"i": (18, 0), "f": (6, 2), "n": (38, 10)})
-    rows = [
+    rows: list[dict[str, Any]] = [
         {"i": 10**17, "f": 0.1, "n": "#1234567890123456789012345678.10"},
         {"i": -5, "f": -9999.99, "n": "7"},
         {"i": None, "f": 1e-2, "n": "2.5"},

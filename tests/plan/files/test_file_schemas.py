@@ -92,6 +92,14 @@ def test_nothing_is_looked_for_with_wrong_paths(folder: Path, which: str, code: 
     assert not found.lacks_inputs
 
 
-def test_sources_may_do_without_files(folder: Path) -> None:
-    found = compiled(folder, "glob: d*.parquet, files: { on_no_match: skip }")
+@pytest.mark.parametrize("when", ["skip", "warn"])
+def test_sources_may_do_without_files(folder: Path, when: str) -> None:
+    found = compiled(folder, f"glob: d*.parquet, files: {{ on_no_match: {when} }}")
     assert found.plan
+    assert found.diagnostics == []
+
+
+def test_directories_are_read_by_a_pattern(folder: Path) -> None:
+    (folder / "written").mkdir()
+    (problem,) = compiled(folder, "path: written/").diagnostics
+    assert problem.help == "to read the files in it, write glob: written/*.parquet"

@@ -66,6 +66,17 @@ def test_wrong_outputs(more: str, message: str) -> None:
     assert messages(output(more=more)) == [message]
 
 
+def test_decimals_are_columns_of_numbers() -> None:
+    options = "mapping: { cost: amount }\noptions: { decimals: { id: [9, 0], cost: [9, 2] } }"
+    assert messages(output(kind="parquet", more=options)) == []
+    options = "options: { decimals: { region: [9, 0], customer: [9, 0], amuont: [9, 2] } }"
+    assert messages(output(kind="parquet", more=options)) == [
+        "E007 only numbers can be decimals, and 'region' is String",
+        "E007 only numbers can be decimals, and 'customer' is Map",
+        "E200 'decimals' names 'amuont', which is no column of the output",
+    ]
+
+
 def test_outputs_may_name_columns_that_only_files_have() -> None:
     named = output(more="mapping: { a: unseen }\nexclude: [hidden]")
     assert messages(named) == [

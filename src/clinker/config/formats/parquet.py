@@ -32,6 +32,11 @@ class ParquetWriting(Model):
     row_group_size: Positive = Field(
         default=1_048_576, description="the most records of a group of rows"
     )
+    decimals: dict[Name, Digits] = Field(
+        default_factory=dict,
+        description="columns of numbers that are decimals: how many digits they have, and how many "
+        "of these are behind the point",
+    )
 
     decimals: dict[Name, Digits] = Field(
         default_factory=dict,

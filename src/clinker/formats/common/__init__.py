@@ -8,5 +8,6 @@ rendering     texts of records to the bytes of pieces
 encodings     files in any encoding as blocks of UTF-8
 texts, cell_lines, json_texts, json_numbers, tagged_texts, tagging
               columns to texts and back: plain, as cells, as JSON, tagged with their kind
+missing       warnings about columns that files do not have
 record_sizes  how large the records of a file are
 """

@@ -69,6 +69,8 @@ def _coerce_scalars(values: pa.Array, kinds: Kind) -> Coerced | None:
             return Coerced(pc.cast(values, pa.int64()))
         case Kind.FLOAT if pt.is_floating(held) or pt.is_integer(held):
             return Coerced(pc.cast(values, pa.float64(), safe=False))
+        case Kind.FLOAT if pt.is_decimal(held):
+            return Coerced(pc.cast(pc.cast(values, pa.string()), pa.float64()))
         case Kind.BOOL if pt.is_boolean(held):
             return Coerced(values)
         case Kind.DATE | Kind.DATETIME if pt.is_date(held) or pt.is_timestamp(held):

@@ -15,6 +15,7 @@ from clinker.formats.common.column_types import arrow_type
 from clinker.formats.common.read_spec import (
     WIDENED,
     Column,
+    FormatError,
     Inventory,
     ReadSpec,
     Split,
@@ -138,6 +139,7 @@ class _Origins:
     """What a file holds for some records, looked up in their order."""
 
     def __init__(self, content: Content, groups: Sequence[int], rows: int) -> None:
+        self._path = content.path
         schema = content.schema
         self._names = [name for name in schema.names if type_of(schema.field(name).type)]
         self._batches = content.read(groups, self._names, rows)
@@ -150,7 +152,9 @@ class _Origins:
         left = np.asarray(places, np.int64)
         while len(left):
             if left[0] >= self._end:
-                self._batch = next(self._batches)
+                self._batch = next(self._batches, None)
+                if self._batch is None:
+                    raise FormatError("has fewer records than it had", self._path)
                 self._begin, self._end = self._end, self._end + self._batch.num_rows
                 continue
             assert self._batch is not None

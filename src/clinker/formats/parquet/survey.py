@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterator, Sequence
 
 import pyarrow as pa
@@ -65,7 +64,10 @@ def _survey(file: InputFile, spec: ReadSpec, split_bytes: int) -> _Survey:
         wanted = choose_columns(spec, schema)
         _check_types(file, schema, wanted, declared)
         counts = content.group_records
-        sizes = [_measure(content.metadata, group, wanted) for group in range(len(counts))]
+        leaves = _find_leaves(content.metadata.schema, wanted)
+        sizes = [
+            _measure(content.metadata.row_group(group), leaves) for group in range(len(counts))
+        ]
     record_bytes = max(
         (-(-size // count) for size, count in zip(sizes, counts, strict=True) if count), default=0
     )
@@ -103,22 +105,28 @@ def unreadable_column(name: str, held: pa.DataType, path: str, way_out: str) -> 
     return FormatError(message, path, f"{way_out}, or have it written as another type")
 
 
-def _measure(metadata: pq.FileMetaData, group: int, wanted: Sequence[str]) -> int:
-    """How many bytes the wanted columns of a group of rows take when they are decoded, about.
-
-    Encodings make much of what repeats, so a value counts for at least so many.
-    """
-    facts = metadata.row_group(group)
-    sizes: Counter[str] = Counter()
+def _find_leaves(schema: pq.ParquetSchema, wanted: Sequence[str]) -> list[int]:
+    """The columns that have values, in groups or not, below the wanted ones."""
     names = set(wanted)
-    for at in range(facts.num_columns):
+    leaves: list[int] = []
+    for at in range(len(schema)):
+        steps = schema.column(at).path.split(".")
+        above = (".".join(steps[:depth]) for depth in range(1, len(steps) + 1))
+        if not names.isdisjoint(above):
+            leaves.append(at)
+    return leaves
+
+
+def _measure(facts: pq.RowGroupMetaData, leaves: Sequence[int]) -> int:
+    """How many bytes some columns of a group of rows take when they are decoded, about.
+
+    Encodings make little of what repeats, so a value counts for at least so many.
+    """
+    size: int = facts.num_rows * _LEAST_PER_VALUE
+    for at in leaves:
         column = facts.column(at)
-        name = metadata.schema.column(at).path
-        top = next((each for each in names if name == each or name.startswith(f"{each}.")), None)
-        if top is not None:
-            sizes[top] += max(column.total_uncompressed_size, column.num_values * _LEAST_PER_VALUE)
-    total: int = sizes.total() + facts.num_rows * _LEAST_PER_VALUE
-    return total
+        size += max(column.total_uncompressed_size, column.num_values * _LEAST_PER_VALUE)
+    return size
 
 
 def _cut(

@@ -19,7 +19,8 @@ from clinker.cxl.types import (
     array_of,
 )
 
-_MOST_DIGITS_OF_INTS = 18
+_MOST_DIGITS_OF_INTS, _MOST_DIGITS_OF_FLOATS = 18, 15
+"""With so many digits two numbers never become the same one."""
 
 
 def type_of(arrow: pa.DataType) -> Type | None:
@@ -46,8 +47,9 @@ def _type_of_scalars(arrow: pa.DataType) -> Type | None:
     if pt.is_floating(arrow):
         return FLOAT
     if pt.is_decimal(arrow):
-        is_int = arrow.scale == 0 and arrow.precision <= _MOST_DIGITS_OF_INTS
-        return INT if is_int else NUMERIC
+        if arrow.scale == 0 and arrow.precision <= _MOST_DIGITS_OF_INTS:
+            return INT
+        return FLOAT if arrow.precision <= _MOST_DIGITS_OF_FLOATS else NUMERIC
     if is_text(arrow) or pt.is_time(arrow) or is_uuid(arrow):
         return STRING
     if pt.is_date(arrow):

@@ -23,6 +23,7 @@ from clinker.formats.common.writing import (
     Rendered,
     Sink,
     Warn,
+    WriteError,
     WriteSpec,
 )
 from clinker.formats.parquet.columns import (
@@ -54,6 +55,9 @@ class ParquetRenderer:
         self.framing = ParquetFraming(self._schema, dialect)
 
     def render(self, batch: pa.RecordBatch) -> Rendered:
+        if not self._schema.names:
+            help = "have the output write a column, or another format"
+            raise WriteError("Parquet files hold no records without columns", record=1, help=help)
         values = [self._write(take_column(batch, each), each) for each in self._spec.columns]
         if self._undeclared:
             columns = widened_columns(batch, self._undeclared.values())

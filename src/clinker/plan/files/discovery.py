@@ -344,7 +344,7 @@ def input_problems(
         if missing.position is not None:
             place = config.at("paths", missing.position)
         message = f"'{missing.path}' {missing.reason}"
-        yield _no_match(unit, config, message, place, _way_out(missing, options.base_dir))
+        yield _no_match(unit, config, message, place, _way_out(missing, config, options.base_dir))
     if not (discovery.files or discovery.missing or discovery.outside):
         yield _no_match(unit, config, *_nothing_left(config, discovery, options.base_dir))
 
@@ -377,9 +377,11 @@ def _no_match(
     return unit.problem("E216", message, place, help=help)
 
 
-def _way_out(missing: Missing, base_dir: Path) -> str:
+def _way_out(missing: Missing, config: SourceConfig, base_dir: Path) -> str:
     if missing.reason == IS_DIRECTORY:
-        return f"to read the files in it, write glob: {missing.path.rstrip('/')}/*"
+        # Engines that write directories leave other files in them, too.
+        end = ".parquet" if config.type == "parquet" else ""
+        return f"to read the files in it, write glob: {missing.path.rstrip('/')}/*{end}"
     if parse_url(missing.path):
         return _OBJECT_HELP
     return suggest_neighbour(missing.path, base_dir) or name_base_dir(base_dir)

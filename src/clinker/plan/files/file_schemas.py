@@ -59,9 +59,10 @@ def _find(unit: Unit, source: SourceNode, options: Options) -> _Found:
         return _Found()  # which is told elsewhere
     config = source.config
     discovery = discover(unit.name, config, options, datetime.now(UTC))
-    problems = tuple(input_problems(unit, config, discovery, options))
-    if any(problem.is_error for problem in problems) or not discovery.files:
-        return _Found(None, problems)
+    if not discovery.files:
+        found = input_problems(unit, config, discovery, options)
+        # Warnings are told when the files are looked for again, before they are read.
+        return _Found(None, tuple(problem for problem in found if problem.is_error))
     # Most pipelines have no such source, and do without what it takes to read a file.
     from clinker.formats.common.read_spec import FormatError
     from clinker.formats.registry import format_named
