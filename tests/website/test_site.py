@@ -13,7 +13,8 @@ from urllib.parse import unquote, urlsplit
 
 import pytest
 from website.build import build
-from website.pages import pages
+from website.navigation import navigation
+from website.pages import CODES, pages
 
 _LOADED = {"script": "src", "link": "href", "img": "src", "iframe": "src"}
 
@@ -135,3 +136,10 @@ def test_search_finds(word: str, site: Path) -> None:
     index = json.loads((site / "search.json").read_text("utf-8"))
     assert any(word in item["title"] + item["text"] for item in index["items"])
     assert word in (site / "search.js").read_text("utf-8")  # for pages opened from disk
+
+
+def test_the_menu_is_that_of_the_index() -> None:
+    menu = navigation()
+    places = [pages()[path] for path in pages() if path.suffix == ".md" and path.parent != CODES]
+    assert [place for place in places if json.dumps(place) not in menu] == []
+    assert menu.index("first-hour.md") < menu.index("pipelines/sources.md") < menu.index("E001.md")
