@@ -57,7 +57,7 @@ def _page(source: Path) -> str:
     text = source.read_text("utf-8")
     if source.parent == CODES:
         text = _with_links_to_codes(text)
-    return rewritten(text, lambda target: _on_site(source, target))
+    return rewritten(text, lambda target: on_site(source, target))
 
 
 def _with_links_to_codes(text: str) -> str:
@@ -71,8 +71,8 @@ def _with_links_to_codes(text: str) -> str:
     return before + heading + _WORD.sub(linked, mentions)
 
 
-def _on_site(page: Path, target: str) -> str:
-    """Where a link of a page leads on the site."""
+def on_site(page: Path, target: str) -> str:
+    """Where a link of a page leads on the site, from where the page is."""
     path, mark, fragment = target.partition("#")
     if "://" in path or not path:
         return target
