@@ -6,6 +6,7 @@ import gzip
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass
+from pathlib import Path
 from textwrap import dedent
 from typing import Any
 
@@ -202,6 +203,30 @@ def test_a_run_that_fails_leaves_nothing(place: Place) -> None:
     ran = place.run(text | {"strategy: continue, dlq: { path: dlq.csv }": "strategy: fail_fast"})
     assert ran.code == 3
     assert place.store.listed() == ["in/a.csv"]
+
+
+def test_objects_can_be_staged_and_used_again(place: Place, tmp_path: Path) -> None:
+    directory = tmp_path / "staging"
+    directory.mkdir()
+    settings = f'[storage.staging]\nenabled = true\ndir = "{directory}"\npatterns = ["in/*.gz"]\n'
+    settings += 'on_existing = "reuse"\ncleanup = "never"\n'
+    with (place.workplace.folder / "clinker.toml").open("a") as file:
+        file.write(settings)
+    place.store.put("in/a.csv.gz", gzip.compress(b"id,amount\n1,1\n"))
+    place.store.put("in/b.csv", "id,amount\n2,2\n")
+    changes = {"SOURCE": "glob: s3://data/in/*"}
+    first, again = place.run(changes), place.run(changes, force=True)
+    assert (first.code, again.code) == (0, 0)
+    assert not [text for text in first.messages if "was staged before" in text]
+    assert [text for text in again.messages if "was staged before" in text]
+    assert place.out() == ["1,1,s3://data/in/a.csv.gz#1", "2,2,s3://data/in/b.csv#1"]
+    (manifest,) = directory.glob("*.json")
+    staged = json.loads(manifest.read_text())
+    assert staged["source"] == "s3://data/in/a.csv.gz"
+    place.store.put("in/a.csv.gz", gzip.compress(b"id,amount\n1,10\n"))
+    assert place.run(changes, force=True).code == 0
+    assert place.out()[0] == "1,10,s3://data/in/a.csv.gz#1"
+    assert json.loads(manifest.read_text())["blake3"] != staged["blake3"]
 
 
 LAYOUT = """
