@@ -185,6 +185,16 @@ def test_what_is_not_there(place: Place, changes: dict[str, str], message: str) 
     assert place.store.listed("out") == []
 
 
+@pytest.mark.parametrize("on_no_match", ["skip", "warn"])
+def test_a_store_that_refuses_is_no_store_without_matches(place: Place, on_no_match: str) -> None:
+    files = f"files: {{ on_no_match: {on_no_match} }}"
+    for source in ("path: s3://missing/a.csv", "glob: s3://missing/*.csv"):
+        ran = place.run({"SOURCE": f"{source}, {files}"})
+        assert ran.code == 4
+        assert "the bucket 'missing' does not exist" in ran.message
+    assert place.run({"SOURCE": f"glob: s3://data/*.csv, {files}"}).code == 0
+
+
 def test_a_store_that_cannot_be_reached(place: Place, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("AWS_ENDPOINT_URL", "http://me:s3cr3t@127.0.0.1:1")
     ran = place.run()
