@@ -12,6 +12,7 @@ from pathlib import Path
 from random import Random
 
 from clinker.formats.files.staging import Rules, Staging
+from clinker.stores.urls import FilePath
 from faults.dying import started
 from faults.verdict import Verdict
 
@@ -71,21 +72,21 @@ class Place:
         if copy.read_bytes() != self.content:
             self._wrong.touch()
 
-    def copied(self, source: Path, size: int) -> None:
+    def copied(self, source: FilePath, size: int) -> None:
         with self._copies.open("ab") as file:
             file.write(b".")
 
     def purged(self, files: int) -> None: ...
 
-    def waiting(self, source: Path) -> None: ...
+    def waiting(self, source: FilePath) -> None: ...
 
-    def copying(self, source: Path, size: int) -> None: ...
+    def copying(self, source: FilePath, size: int) -> None: ...
 
-    def verifying(self, source: Path, size: int) -> None: ...
+    def verifying(self, source: FilePath, size: int) -> None: ...
 
     def advanced(self, size: int) -> None: ...
 
-    def reused(self, source: Path) -> None: ...
+    def reused(self, source: FilePath) -> None: ...
 
 
 def staging_round(directory: Path, random: Random) -> Verdict:

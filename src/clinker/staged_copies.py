@@ -14,6 +14,8 @@ from pathlib import Path
 from typing import Any
 
 from clinker.frozen import frozen
+from clinker.stores.access import find
+from clinker.stores.urls import FilePath, ObjectUrl, canonical
 
 _MOST_READ = 1 << 16
 """No manifest has so many bytes."""
@@ -50,8 +52,8 @@ class StagedCopy:
     id: str
 
     @staticmethod
-    def of(directory: Path, source: Path) -> StagedCopy:
-        identity = hashlib.blake2b(os.fsencode(os.path.realpath(source)), digest_size=32)
+    def of(directory: Path, source: FilePath) -> StagedCopy:
+        identity = hashlib.blake2b(os.fsencode(canonical(source)), digest_size=32)
         return StagedCopy(directory, identity.hexdigest())
 
     @property
@@ -80,18 +82,27 @@ class StagedCopy:
         is_whole = (copy.st_size, copy.st_mtime_ns) == (manifest.size, manifest.copy_mtime_ns)
         return manifest if is_whole and _is_own_file(copy) else None
 
-    def is_fresh(self, source: Path) -> bool:
+    def is_fresh(self, source: FilePath) -> bool:
         """Whether the copy of an earlier run may be used instead of the source."""
         manifest = self.committed()
         try:
-            status = source.stat()
+            size, mtime_ns = _written(source)
         except OSError:
             return False
-        return manifest is not None and manifest.is_fresh(status.st_size, status.st_mtime_ns)
+        return manifest is not None and manifest.is_fresh(size, mtime_ns)
 
     def leftovers(self) -> Iterator[Path]:
         """What is there of the copy and its manifest, the manifest first."""
         yield from (path for path in (self.manifest, self.path) if os.path.lexists(path))
+
+
+def _written(source: FilePath) -> tuple[int, int]:
+    """How large a source is, and when it was last written."""
+    if isinstance(source, ObjectUrl):
+        facts = find(source)
+        return facts.size, facts.modified_ns
+    status = source.stat()
+    return status.st_size, status.st_mtime_ns
 
 
 def _content(path: Path) -> bytes:

@@ -6,6 +6,7 @@ import gzip
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass
+from pathlib import Path
 from textwrap import dedent
 from typing import Any
 
@@ -184,6 +185,16 @@ def test_what_is_not_there(place: Place, changes: dict[str, str], message: str) 
     assert place.store.listed("out") == []
 
 
+@pytest.mark.parametrize("on_no_match", ["skip", "warn"])
+def test_a_store_that_refuses_is_no_store_without_matches(place: Place, on_no_match: str) -> None:
+    files = f"files: {{ on_no_match: {on_no_match} }}"
+    for source in ("path: s3://missing/a.csv", "glob: s3://missing/*.csv"):
+        ran = place.run({"SOURCE": f"{source}, {files}"})
+        assert ran.code == 4
+        assert "the bucket 'missing' does not exist" in ran.message
+    assert place.run({"SOURCE": f"glob: s3://data/*.csv, {files}"}).code == 0
+
+
 def test_a_store_that_cannot_be_reached(place: Place, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("AWS_ENDPOINT_URL", "http://me:s3cr3t@127.0.0.1:1")
     ran = place.run()
@@ -202,6 +213,30 @@ def test_a_run_that_fails_leaves_nothing(place: Place) -> None:
     ran = place.run(text | {"strategy: continue, dlq: { path: dlq.csv }": "strategy: fail_fast"})
     assert ran.code == 3
     assert place.store.listed() == ["in/a.csv"]
+
+
+def test_objects_can_be_staged_and_used_again(place: Place, tmp_path: Path) -> None:
+    directory = tmp_path / "staging"
+    directory.mkdir()
+    settings = f'[storage.staging]\nenabled = true\ndir = "{directory}"\npatterns = ["in/*.gz"]\n'
+    settings += 'on_existing = "reuse"\ncleanup = "never"\n'
+    with (place.workplace.folder / "clinker.toml").open("a") as file:
+        file.write(settings)
+    place.store.put("in/a.csv.gz", gzip.compress(b"id,amount\n1,1\n"))
+    place.store.put("in/b.csv", "id,amount\n2,2\n")
+    changes = {"SOURCE": "glob: s3://data/in/*"}
+    first, again = place.run(changes), place.run(changes, force=True)
+    assert (first.code, again.code) == (0, 0)
+    assert not [text for text in first.messages if "was staged before" in text]
+    assert [text for text in again.messages if "was staged before" in text]
+    assert place.out() == ["1,1,s3://data/in/a.csv.gz#1", "2,2,s3://data/in/b.csv#1"]
+    (manifest,) = directory.glob("*.json")
+    staged = json.loads(manifest.read_text())
+    assert staged["source"] == "s3://data/in/a.csv.gz"
+    place.store.put("in/a.csv.gz", gzip.compress(b"id,amount\n1,10\n"))
+    assert place.run(changes, force=True).code == 0
+    assert place.out()[0] == "1,10,s3://data/in/a.csv.gz#1"
+    assert json.loads(manifest.read_text())["blake3"] != staged["blake3"]
 
 
 LAYOUT = """

@@ -9,7 +9,7 @@ import errno
 import io
 import re
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -29,7 +29,7 @@ MOST_COPIED = 5 << 30
 """S3 makes no larger object of another one at once."""
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _AWS = re.compile(r"AWS Error (\w+)(?: \(.*?\))?(?: during \w+ operation)?:? ?(.*)", re.S)
-_AFTERWARDS = re.compile(r"\s*(\(Request ID|\(HTTP status|with tag|; Details:|Detail:).*", re.S)
+_AFTERWARDS = re.compile(r"\s*(\(Request ID|; Details:|Detail:).*", re.S)
 _VERSIONS = ("VersionId", "ETag", "Generation", "Last-Modified")
 _MOST_TOLD = 200
 _REASONS = {
@@ -90,7 +90,11 @@ def _check_bucket(system: FileSystem, path: str) -> None:
     from pyarrow.fs import FileType
 
     bucket = path.partition("/")[0]
-    if bucket and system.get_file_info(bucket).type == FileType.NotFound:
+    is_missing = False
+    # Who may look at a directory need not be allowed to look at its bucket.
+    with suppress(OSError):
+        is_missing = bool(bucket) and system.get_file_info(bucket).type == FileType.NotFound
+    if is_missing:
         raise StoreError(f"the bucket '{bucket}' does not exist")
 
 
@@ -144,6 +148,10 @@ class OpenObject(io.RawIOBase):
     def readinto(self, buffer: WriteableBuffer, /) -> int:
         with refusals(self._url):
             return int(self._file.readinto(buffer))
+
+    def readall(self) -> bytes:
+        with refusals(self._url):
+            return bytes(self._file.readall())
 
     def seekable(self) -> bool:
         return True

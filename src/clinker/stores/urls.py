@@ -5,6 +5,7 @@ A key stands in its URL as it is: nothing is decoded, `%`, `#`, `?` and blanks a
 
 from __future__ import annotations
 
+import os
 import re
 from pathlib import Path, PurePosixPath
 from typing import TypeAlias
@@ -79,6 +80,16 @@ class ObjectUrl:
 
 FilePath: TypeAlias = Path | ObjectUrl
 """A file of this machine, or an object."""
+
+
+def file_path(text: str) -> FilePath:
+    """What a whole path means: an object if it is a URL."""
+    return parse_url(text) or Path(text)
+
+
+def canonical(path: FilePath) -> str:
+    """Equal for two paths that are the same file, whatever links lead there."""
+    return str(path) if isinstance(path, ObjectUrl) else os.path.realpath(path)
 
 
 def parse_url(text: str) -> ObjectUrl | None:

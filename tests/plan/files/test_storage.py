@@ -125,10 +125,10 @@ def test_a_file_that_cannot_be_read(tmp_path: Path) -> None:
 
 def test_staged_files_match_a_pattern(tmp_path: Path) -> None:
     found = settings(tmp_path, STAGING + 'patterns = ["/mnt/nfs/**", "*.xml"]\n')
-    assert is_staged(Path("/mnt/nfs/a/b.csv"), found, tmp_path)
-    assert is_staged(tmp_path / "data/a.xml", found, tmp_path)
-    assert not is_staged(tmp_path / "data/a.csv", found, tmp_path)
-    assert not is_staged(Path("/mnt/nfs/a"), settings(tmp_path, STAGING), tmp_path)
+    assert is_staged(found, Path("/mnt/nfs/a/b.csv"), tmp_path)
+    assert is_staged(found, tmp_path / "data/a.xml", tmp_path)
+    assert not is_staged(found, tmp_path / "data/a.csv", tmp_path)
+    assert not is_staged(settings(tmp_path, STAGING), Path("/mnt/nfs/a"), tmp_path)
 
 
 MOUNTS = (

@@ -38,12 +38,6 @@ class ParquetWriting(Model):
         "of these are behind the point",
     )
 
-    decimals: dict[Name, Digits] = Field(
-        default_factory=dict,
-        description="columns of numbers that are decimals: how many digits they have, and how many "
-        "of these are behind the point",
-    )
-
     def check(self) -> Iterator[Diagnostic]:
         yield from self._check_level()
         for name, (digits, behind) in self.decimals.items():

@@ -224,7 +224,7 @@ class _Opening:
     observer: Observer
     found: Mapping[str, tuple[SourceFile, ...]]
     """The files of each source."""
-    copies: Mapping[Path, Path]
+    copies: Mapping[FilePath, Path]
     """What is read instead of files that are staged."""
     whole: bool
 
@@ -282,8 +282,12 @@ class _Opening:
         )
 
     def _fetch(self, files: Sequence[SourceFile]) -> Mapping[int, InputFile]:
-        """Copies of those that are objects, by their places."""
-        objects = {i: f.path for i, f in enumerate(files) if isinstance(f.path, ObjectUrl)}
+        """Copies of those that are objects, by their places, unless they are staged."""
+        objects = {
+            i: file.path
+            for i, file in enumerate(files)
+            if isinstance(file.path, ObjectUrl) and file.path not in self.copies
+        }
         if objects:
             size = sum(files[i].size for i in objects)
             self.observer.step_started("fetching objects", size, "bytes")
@@ -297,7 +301,7 @@ class _Opening:
     def _survey(self, index: int, file: SourceFile) -> InputFile:
         """A file as it is read: from its copy if it is staged."""
         path = str(file.path)
-        copy = self.copies.get(Path(path))
+        copy = self.copies.get(file.path)
         return input_file(index, str(copy), path) if copy else input_file(index, path)
 
     def _unpacked(self, found: InputFile, path: str, config: SourceConfig) -> InputFile:

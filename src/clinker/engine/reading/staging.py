@@ -34,12 +34,12 @@ class StagedSources:
         self.run_succeeded = False
         """Whether the run has ended as it should, without a dead letter."""
 
-    def copies(self, sources: Iterable[FilePath]) -> Mapping[Path, Path]:
+    def copies(self, sources: Iterable[FilePath]) -> Mapping[FilePath, Path]:
         """The copies of those sources that are to be staged; `RunError` if one cannot be."""
         if self._staging is None:
             return {}
         plan = self._plan
-        wanted = [path for path in sources if is_staged(path, plan.storage, plan.options.base_dir)]
+        wanted = [path for path in sources if is_staged(plan.storage, path, plan.options.base_dir)]
         with _errors(plan.storage.staging):
             return self._staging.hold(wanted)
 
@@ -123,22 +123,22 @@ class _Telling:
         what = "a file" if files == 1 else f"{files} files"
         self._info(f"removed {what} that killed runs have left in '{self._directory}'")
 
-    def waiting(self, source: Path) -> None:
+    def waiting(self, source: FilePath) -> None:
         self._info(f"waiting for another run that stages or reads the copy of '{source}'")
 
-    def copying(self, source: Path, size: int) -> None:
+    def copying(self, source: FilePath, size: int) -> None:
         self._observer.step_started(f"staging {source.name}", size, "bytes")
 
-    def verifying(self, source: Path, size: int) -> None:
+    def verifying(self, source: FilePath, size: int) -> None:
         self._observer.step_started(f"verifying {source.name}", size, "bytes")
 
     def advanced(self, size: int) -> None:
         self._observer.advanced(size)
 
-    def copied(self, source: Path, size: int) -> None:
+    def copied(self, source: FilePath, size: int) -> None:
         self._info(f"staged '{source}': {size} bytes")
 
-    def reused(self, source: Path) -> None:
+    def reused(self, source: FilePath) -> None:
         self._info(f"'{source}' was staged before: its copy is read")
 
     def _info(self, text: str) -> None:

@@ -21,6 +21,8 @@ from clinker.plan.files.paths import with_parents
 from clinker.stores.urls import FilePath, ObjectUrl
 
 _PAUSE_SECONDS = 0.2
+_STORE_PAUSE_SECONDS = 2.0
+"""Stores want money for every question."""
 _PATIENCE_SECONDS = 1.0
 """A run that is just ending is waited for in any case."""
 
@@ -62,14 +64,20 @@ class Claiming:
                 self._observer.step_started("waiting for another run")
                 self._observer.logged(TraceLevel.INFO, f"waiting: {_told(conflict)}")
                 is_told = True
-            time.sleep(_PAUSE_SECONDS)
+            is_object = isinstance(conflict.path, ObjectUrl)
+            time.sleep(_STORE_PAUSE_SECONDS if is_object else _PAUSE_SECONDS)
             self._recover()
 
     def _conflict(self, paths: Sequence[FilePath]) -> Conflict | None:
+        """The first that is in the way; whoever waits for it holds nothing that others wait for."""
         files = [path for path in paths if isinstance(path, Path)]
         urls = [path for path in paths if isinstance(path, ObjectUrl)]
         try:
-            return self._conflict_of_files(files) or self._conflict_of_objects(urls)
+            conflict = self._conflict_of_files(files) or self._conflict_of_objects(urls)
+            if conflict:
+                self._claims.withdraw()
+                self._object_claims.withdraw()
+            return conflict
         except WriteError as problem:
             raise RunError(printable(str(problem)), Exit.IO, help=problem.help) from problem
 
@@ -82,14 +90,10 @@ class Claiming:
             return self._claims.make(files, [place for place in places if isinstance(place, Path)])
 
     def _conflict_of_objects(self, urls: Sequence[ObjectUrl]) -> Conflict | None:
-        """Whoever waits for an object holds no file that others wait for."""
         if not urls:
             return None
         with writing_to(urls[0]):
-            conflict = self._object_claims.make(urls)
-        if conflict:
-            self._claims.withdraw()
-        return conflict
+            return self._object_claims.make(urls)
 
 
 def _busy(conflict: Conflict, *, has_waited: bool) -> RunError:

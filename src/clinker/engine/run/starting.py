@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from datetime import UTC, datetime
+from pathlib import Path
 
 from clinker.config.nodes import SourceNode
 from clinker.diagnostics import Diagnostic, errors
@@ -49,7 +50,11 @@ def _storage_findings(plan: Plan) -> list[Diagnostic]:
         if unit.name in files
         for file in files[unit.name].files
     ]
-    staged = [path for path in paths if is_staged(path, plan.storage, plan.options.base_dir)]
+    staged = [
+        path
+        for path in paths
+        if isinstance(path, Path) and is_staged(plan.storage, path, plan.options.base_dir)
+    ]
     estimate = sum(size or 0 for size in _estimates(plan, files).values())
     return check_storage(plan.storage, staged, gather_facts(plan.storage, staged), estimate)
 

@@ -18,7 +18,6 @@ from clinker.formats.files.publication import Target
 from clinker.plan.compile import Plan
 from clinker.plan.files.paths import (
     PathValues,
-    file_identity,
     forbidden,
     known_values,
     locate,
@@ -27,7 +26,7 @@ from clinker.plan.files.paths import (
     timestamp,
 )
 from clinker.plan.nodes import PlannedOutput, Shape
-from clinker.stores.urls import FilePath
+from clinker.stores.urls import FilePath, canonical
 
 _PER_FILE = ("source_file", "source_path")
 _NO_FILE = "merged"
@@ -67,7 +66,7 @@ class Destinations:
                 target = self.target(output, key)
                 if key != ONE_FILE:
                     _check_existing(self._plan, output, target)
-                earlier = first.setdefault(file_identity(target.path), (output, key))
+                earlier = first.setdefault(canonical(target.path), (output, key))
                 if earlier != (output, key) and target.if_exists != "unique_suffix":
                     raise self._written_twice(target.path, earlier, (output, key))
 

@@ -10,13 +10,14 @@ import os
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from datetime import UTC, datetime
+from hashlib import blake2b
 from io import BufferedReader
 from pathlib import Path
 from typing import BinaryIO
 
 from clinker.formats.common.read_spec import FormatError, InputFile, Split
-from clinker.stores.access import PIECE_BYTES, open_object
-from clinker.stores.urls import parse_url
+from clinker.stores.access import PIECE_BYTES, find, open_object
+from clinker.stores.urls import ObjectUrl, parse_url
 
 _HELP = (
     "let whoever writes it finish first: write it under another name, and rename it when it is "
@@ -27,13 +28,24 @@ _HELP = (
 def input_file(
     index: int, path: str, shown: str | None = None, page_of: int | None = None
 ) -> InputFile:
-    """A file as it is now; FormatError if it is not there."""
+    """A file or an object as it is now; FormatError if it is not there."""
     try:
+        if url := parse_url(path):
+            return _object(index, url, shown, page_of)
         status = os.stat(path)  # noqa: PTH116, the text is what messages show
     except OSError as problem:
         raise FormatError(f"cannot be read: {problem.strerror}", shown or path) from None
     identity = (status.st_dev, status.st_ino)
     return InputFile(index, path, status.st_size, status.st_mtime_ns, identity, shown, page_of)
+
+
+def _object(index: int, url: ObjectUrl, shown: str | None, page_of: int | None) -> InputFile:
+    """Its version tells an object from others, wherever it is looked at."""
+    facts = find(url)
+    with open_object(url) as stream:
+        version = blake2b(stream.version.encode(), digest_size=8).digest()
+    identity = (int.from_bytes(version), 0)
+    return InputFile(index, str(url), facts.size, facts.modified_ns, identity, shown, page_of)
 
 
 def open_file(path: str) -> BinaryIO:

@@ -170,10 +170,7 @@ class Publication:
         """A new file or object; it is part of the publication once this ends well."""
         with writing_to(target.path):
             path = self._claimed(target)
-            if isinstance(path, ObjectUrl):
-                aside = self._folder() / "aside"
-            else:
-                aside = self._marks.new_name(staging_directory(path))
+            aside = self._aside_on_disk(path)
             # Arrow hands over large buffers, which are written through without a copy.
             file = os.fdopen(_create(aside, path), "wb", buffering=_BUFFER)
         try:
@@ -181,20 +178,16 @@ class Publication:
             yield prepared
             with writing_to(target.path):
                 prepared.finish()
-                if isinstance(path, Path):
-                    _keep_mode(file.fileno(), path)
                 file.flush()
                 size = os.fstat(file.fileno()).st_size
                 if isinstance(path, Path):
+                    _keep_mode(file.fileno(), path)
                     os.fsync(file.fileno())
         finally:
             # What a full disk has left in the buffer fails again.
             with suppress(OSError):
                 file.close()
-        if isinstance(path, ObjectUrl):
-            place: _Place = _InStore(self._upload(aside, path), path)
-        else:
-            place = _OnDisk(aside, path)
+        place = self._uploaded(aside, path) if isinstance(path, ObjectUrl) else _OnDisk(aside, path)
         self._prepared.append(
             _Prepared(target=target, place=place, records=prepared.records, size=size)
         )
@@ -230,7 +223,7 @@ class Publication:
         removed = [path for path in self._removals if isinstance(path, ObjectUrl)]
         objects = ObjectCommit(self._object_marks, in_store, removed)
         files = self._commit_files(on_disk)
-        objects.carry_out()
+        objects.carry_out(beside_files=bool(files))
         paths, urls = iter(files), iter(objects.paths)
         published = [
             Published(
@@ -250,6 +243,12 @@ class Publication:
         self._prepared.clear()
         self._removals.clear()
         self._taken.clear()
+
+    def _aside_on_disk(self, path: FilePath) -> Path:
+        """Where a file is put together; one that is to be an object, before it is uploaded."""
+        if isinstance(path, ObjectUrl):
+            return self._folder() / "aside"
+        return self._marks.new_name(staging_directory(path))
 
     def _folder(self) -> Path:
         assert self._make_folder
@@ -292,7 +291,7 @@ class Publication:
             aside=place.aside, path=place.path, naming=prepared.target.naming, meta=aside
         )
 
-    def _upload(self, file: Path, url: ObjectUrl) -> ObjectUrl:
+    def _uploaded(self, file: Path, url: ObjectUrl) -> _InStore:
         """A file as an object that lies aside; it is not on this machine any more."""
         with writing_to(url):
             size = file.stat().st_size
@@ -305,7 +304,7 @@ class Publication:
             aside = self._object_marks.new_name(url.parent)
             upload(file, aside)
             file.unlink()
-        return aside
+        return _InStore(aside, url)
 
     def _claimed(self, target: Target) -> FilePath:
         """The file that is meant, behind all symbolic links, or the object."""

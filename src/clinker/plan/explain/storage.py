@@ -137,7 +137,7 @@ def _staged(plan: Plan, files: Iterable[SourceFile]) -> Iterator[StagedFile]:
     staging = plan.storage.staging
     for file in files:
         path, directory = file.path, plan.storage.staging_dir
-        if directory is None or not is_staged(path, plan.storage, plan.options.base_dir):
+        if directory is None or not is_staged(plan.storage, path, plan.options.base_dir):
             yield StagedFile(file.name, None, None)
             continue
         copy = StagedCopy.of(directory, path)

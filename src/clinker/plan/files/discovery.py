@@ -69,6 +69,8 @@ class Missing:
     position: int | None
     """Its place in `paths`; None for `path`."""
     reason: str
+    is_refused: bool = False
+    """Whether a store does not tell what there is, so there may be something."""
 
 
 @frozen
@@ -108,7 +110,8 @@ def _enumerate(config: SourceConfig, options: Options) -> tuple[list[SourceFile]
         try:
             return [_object_file(facts) for facts in matching_objects(url)], []
         except OSError as problem:
-            return [], [Missing(config.glob, None, f"cannot be listed: {problem.strerror}")]
+            reason = f"cannot be listed: {problem.strerror}"
+            return [], [Missing(config.glob, None, reason, is_refused=True)]
     if config.glob is not None:
         return _stat_all(expand_glob(config.glob, base_dir), options), []
     if config.regex is not None:
@@ -133,7 +136,7 @@ def _literal(
             try:
                 files.append(_object_file(find(path)))
             except OSError as problem:
-                missing.append(Missing(text, position, _why_missing(problem)))
+                missing.append(_missing_object(text, position, problem))
             continue
         reason = _why_unreadable(path)
         if reason:
@@ -148,10 +151,14 @@ def _object_file(facts: ObjectFacts) -> SourceFile:
     return SourceFile(facts.url, str(facts.url), facts.size, facts.modified, facts.modified)
 
 
-def _why_missing(problem: OSError) -> str:
-    if isinstance(problem, FileNotFoundError):
-        return _IS_MISSING
-    return IS_DIRECTORY if isinstance(problem, IsADirectoryError) else _unreadable(problem)
+def _missing_object(text: str, position: int | None, problem: OSError) -> Missing:
+    match problem:
+        case FileNotFoundError():
+            return Missing(text, position, _IS_MISSING)
+        case IsADirectoryError():
+            return Missing(text, position, IS_DIRECTORY)
+        case _:
+            return Missing(text, position, _unreadable(problem), is_refused=True)
 
 
 def _unreadable(problem: OSError) -> str:
@@ -327,7 +334,10 @@ def check_inputs(graph: Graph, options: Options, now: datetime) -> list[Diagnost
 def input_problems(
     unit: Unit, config: SourceConfig, discovery: Discovery, options: Options
 ) -> Iterator[Diagnostic]:
-    """What there is to say about one source's files, as its `on_no_match` asks for."""
+    """What there is to say about one source's files, as its `on_no_match` asks for.
+
+    That a store refuses is no proof that nothing matches.
+    """
     for file in discovery.outside:
         wrong = link_violation(file.name)
         yield unit.problem(CODE, wrong.message, _matcher(config), help=wrong.help)
@@ -337,14 +347,18 @@ def input_problems(
             yield unit.problem("E216", f"'{slow.path}' {slow.reason}", _matcher(config), help=help)
         if discovery.missing:
             return
-    if config.files.on_no_match == "skip":
-        return
     for missing in discovery.missing:
         place = _matcher(config)
         if missing.position is not None:
             place = config.at("paths", missing.position)
         message = f"'{missing.path}' {missing.reason}"
-        yield _no_match(unit, config, message, place, _way_out(missing, config, options.base_dir))
+        help = _way_out(missing, config, options.base_dir)
+        if missing.is_refused:
+            yield unit.problem("E216", message, place, help=help)
+        elif config.files.on_no_match != "skip":
+            yield _no_match(unit, config, message, place, help)
+    if config.files.on_no_match == "skip":
+        return
     if not (discovery.files or discovery.missing or discovery.outside):
         yield _no_match(unit, config, *_nothing_left(config, discovery, options.base_dir))
 

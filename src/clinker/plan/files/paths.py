@@ -30,6 +30,7 @@ from clinker.plan.options import Options
 from clinker.stores.urls import (
     FilePath,
     ObjectUrl,
+    canonical,
     has_secret,
     masked,
     meant_url,
@@ -79,11 +80,6 @@ def resolve(path: str, base_dir: Path) -> Path:
 def locate(path: str, base_dir: Path) -> FilePath:
     """The file or the object that a path of a pipeline means."""
     return parse_url(path) or resolve(path, base_dir)
-
-
-def file_identity(path: FilePath) -> str:
-    """Equal for two paths that are the same file, whatever links lead there."""
-    return str(path) if isinstance(path, ObjectUrl) else os.path.realpath(path)
 
 
 def display_name(path: FilePath, base_dir: Path, root: Path | None = None) -> str:
@@ -623,7 +619,7 @@ def check_overwritten_inputs(
         paths += [(path, config.at("paths", i)) for i, path in enumerate(config.paths or ())]
         for path, place in paths:
             found = locate(path.replace("\0", ""), options.base_dir)
-            read.setdefault(file_identity(found), (unit, place))
+            read.setdefault(canonical(found), (unit, place))
     problems: list[Diagnostic] = []
     for written in destinations:
         if written.identity in read:

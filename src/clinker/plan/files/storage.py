@@ -14,7 +14,6 @@ import tempfile
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import field, replace
 from pathlib import Path
-from typing import TypeGuard
 
 from clinker.config import Workspace, load_workspace
 from clinker.config.workspace import Spill, Staging
@@ -23,7 +22,7 @@ from clinker.frozen import frozen
 from clinker.plan.files.globs import GlobError, compile_glob, matches_any
 from clinker.plan.files.paths import resolve, violation
 from clinker.plan.files.workspace import FILE
-from clinker.stores.urls import FilePath, ObjectUrl
+from clinker.stores.urls import FilePath
 
 HEADROOM = 0.8
 """The share of the disk cap from which a run is warned about."""
@@ -147,9 +146,9 @@ def _pattern_problems(staging: Staging) -> Iterator[Diagnostic]:
 # Staging
 
 
-def is_staged(source: FilePath, settings: StorageSettings, base_dir: Path) -> TypeGuard[Path]:
-    """Whether a source file is copied before it is read; objects are, anyway, for each run."""
-    if settings.staging_dir is None or isinstance(source, ObjectUrl):
+def is_staged(settings: StorageSettings, source: FilePath, base_dir: Path) -> bool:
+    """Whether a source file is copied before it is read."""
+    if settings.staging_dir is None:
         return False
     return matches_any(settings.staging.patterns, source, base_dir)
 

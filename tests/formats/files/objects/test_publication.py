@@ -16,7 +16,7 @@ from clinker.formats.files.objects import commit, marks
 from clinker.formats.files.objects.recovery import recover_objects
 from clinker.formats.files.publication import Publication, Target
 from clinker.stores.access import StoreError, put_in_place
-from clinker.stores.urls import ObjectUrl
+from clinker.stores.urls import FilePath, ObjectUrl
 from tests.object_store import Store
 
 OUT = ObjectUrl("s3", "data", "out")
@@ -28,7 +28,7 @@ from pathlib import Path
 from clinker.formats.files import publication
 from clinker.formats.files.objects import commit, marks
 from clinker.formats.files.publication import Publication, Target
-from clinker.stores.urls import ObjectUrl
+from clinker.stores.urls import FilePath, ObjectUrl
 
 left = int(sys.argv[1])
 
@@ -67,8 +67,8 @@ def publication(folder: Path, run_id: str = "run") -> Publication:
     return Publication(run_id, make_folder)
 
 
-def prepare(run: Publication, url: ObjectUrl, content: bytes = b"new") -> None:
-    with run.prepare(Target(path=url, if_exists="overwrite")) as file:
+def prepare(run: Publication, path: FilePath, content: bytes = b"new") -> None:
+    with run.prepare(Target(path=path, if_exists="overwrite")) as file:
         file.write(content)
 
 
@@ -123,6 +123,17 @@ def test_killed_at_any_moment(store: Store, tmp_path: Path, step: int) -> None:
     assert recover_objects([OTHER, OUT]) == []
 
 
+def test_objects_can_only_vanish(store: Store, tmp_path: Path) -> None:
+    for keys in (["out/a.csv"], ["out/a.csv", "other/b.csv", "other/missing.csv"]):
+        for key in keys[:2]:
+            store.put(key, "old")
+        with publication(tmp_path) as run:
+            for key in keys:
+                run.remove(ObjectUrl("s3", "data", key))
+            assert run.commit() == []
+        assert store.listed() == []
+
+
 def test_what_others_have_changed_since_stays(store: Store, tmp_path: Path) -> None:
     for key in ("out/a.csv", "other/a.csv"):
         store.put(key, "old")
@@ -152,9 +163,7 @@ def test_a_commit_that_cannot_go_on_is_completed_later(
         "cannot write s3://data/other/a.csv: access denied; 1 of 2 objects are in place: when that "
         "is mended, `clinker recover s3://data/out` completes it"
     )
-    monkeypatch.undo()
-    for name, value in store.environment.items():
-        monkeypatch.setenv(name, value)
+    monkeypatch.setattr(commit, "put_in_place", put_in_place)
     assert recover_objects([OUT]) == []  # its process lives
     (recovered,) = recover_objects([OUT], force=True)
     assert str(recovered) == (
@@ -162,6 +171,32 @@ def test_a_commit_that_cannot_go_on_is_completed_later(
         "'s3://data/other/a.csv'"
     )
     assert store.listed() == ["other/a.csv", "out/a.csv"]
+
+
+@pytest.mark.parametrize(("beside_files", "is_left"), [(False, False), (True, True)])
+def test_a_single_object_is_left_for_later_only_beside_files(
+    store: Store,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    beside_files: bool,
+    is_left: bool,
+) -> None:
+    def refuse(aside: ObjectUrl, url: ObjectUrl) -> None:
+        raise StoreError("access denied")
+
+    with publication(tmp_path) as run:
+        prepare(run, OUT / "a.csv")
+        if beside_files:
+            prepare(run, tmp_path / "b.csv")
+        monkeypatch.setattr(commit, "put_in_place", refuse)
+        with pytest.raises(WriteError, match="access denied"):
+            run.commit()
+        monkeypatch.setattr(commit, "put_in_place", put_in_place)
+    assert [
+        str(url) for found in recover_objects([OUT], force=True) for url in found.completed
+    ] == (["s3://data/out/a.csv"] if is_left else [])
+    assert store.listed() == (["out/a.csv"] if is_left else [])
+    assert (tmp_path / "b.csv").exists() == beside_files
 
 
 def claimant(run_id: str) -> Claimant:

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from clinker.formats.files.staging import Rules, Staging
+from clinker.stores.urls import FilePath
 
 
 @dataclass
@@ -25,22 +26,22 @@ class Events:
     def purged(self, files: int) -> None:
         self._note(f"purged {files}")
 
-    def waiting(self, source: Path) -> None:
+    def waiting(self, source: FilePath) -> None:
         self._note("waiting")
 
-    def copying(self, source: Path, size: int) -> None:
+    def copying(self, source: FilePath, size: int) -> None:
         self._note("copying")
 
-    def verifying(self, source: Path, size: int) -> None:
+    def verifying(self, source: FilePath, size: int) -> None:
         self._note("verifying")
 
     def advanced(self, size: int) -> None:
         self.bytes += size
 
-    def copied(self, source: Path, size: int) -> None:
+    def copied(self, source: FilePath, size: int) -> None:
         self._note(f"copied {size}")
 
-    def reused(self, source: Path) -> None:
+    def reused(self, source: FilePath) -> None:
         self._note("reused")
 
 

@@ -85,27 +85,32 @@ class ObjectCommit:
                 if before := _state(url):
                     self._changes.append(ObjectChange(url, None, before))
 
-    def carry_out(self) -> None:
-        """Make all changes; WriteError if that is not possible now, with what is to be done."""
-        home = self._marks.home
-        if home is None or not self._changes:
+    def carry_out(self, *, beside_files: bool) -> None:
+        """Make all changes; WriteError if that is not possible now, with what is to be done.
+
+        A single one needs no record, since it happens or does not, unless files have been changed
+        already that belong to it.
+        """
+        if len(self._changes) > 1 or (self._changes and beside_files):
+            self._carry_out_all()
             return
-        is_single = len(self._changes) == 1
-        if not is_single:
-            with writing_to(home):
-                write_record(home, self._marks, self._changes)
+        for change in self._changes:
+            with writing_to(change.url):
+                change.make()
+
+    def _carry_out_all(self) -> None:
+        with writing_to(self._changes[0].url):
+            home = self._marks.home or self._marks.put(self._changes[0].url.parent)
+            write_record(home, self._marks, self._changes)
         made = 0
         try:
             for change in self._changes:
                 with writing_to(change.url):
                     change.make()
                 made += 1
-            if not is_single:
-                with writing_to(home):
-                    remove_object(record_in(home, self._marks.run_id))
+            with writing_to(home):
+                remove_object(record_in(home, self._marks.run_id))
         except BaseException as problem:
-            if is_single:
-                raise
             self._marks.leave()
             if not isinstance(problem, WriteError):
                 raise
@@ -167,11 +172,17 @@ class Record:
 
 
 def read_record(home: ObjectUrl, run_id: str) -> Record | None:
-    """The record of a commit that has begun, if there is one; ValueError if it is damaged."""
+    """The record of a commit that has begun, if there is one; ValueError if it is damaged.
+
+    Whoever is interrupted before it has written anything leaves an empty one.
+    """
     try:
-        content = json.loads(read_object(record_in(home, run_id)))
+        written = read_object(record_in(home, run_id))
     except FileNotFoundError:
         return None
+    if not written:
+        return None
+    content = json.loads(written)
     if content.get("version") != 1:
         raise ValueError("it was written by another version")
     return Record(

@@ -105,8 +105,8 @@ class ObjectMarks:
         directory: ObjectUrl,
         claimant: Claimant | None = None,
         paths: Sequence[str] = (),
-    ) -> None:
-        """Mark a directory, or change what its mark says."""
+    ) -> ObjectUrl:
+        """Mark a directory, or change what its mark says; the home of the run."""
         if self.home is None:
             self.home = directory
             threading.Thread(target=self._renew, args=(self._ended,), daemon=True).start()
@@ -119,6 +119,7 @@ class ObjectMarks:
         with self._changing:
             self._marked[directory] = json.dumps(content).encode()
             write_object(aside_directory(directory, self.run_id) / MARK, self._marked[directory])
+        return self.home
 
     def new_name(self, directory: ObjectUrl) -> ObjectUrl:
         """A name in a directory that only this run has."""

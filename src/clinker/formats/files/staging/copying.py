@@ -17,6 +17,7 @@ from clinker.formats.common.read_spec import FormatError, InputFile
 from clinker.formats.files.local import check_unchanged, open_file
 from clinker.formats.files.marks import sync_directory
 from clinker.staged_copies import Manifest, StagedCopy
+from clinker.stores.urls import FilePath, canonical, file_path
 
 _PIECE_BYTES = 1 << 20
 _BYTES_PER_SYNC = 1 << 26
@@ -34,7 +35,7 @@ _OTHER_HELP = "set storage.staging.dir in clinker.toml to a directory of your ow
 class CopyDiffers(Exception):
     """A copy is not what its source holds, though nobody has changed that; the message says how."""
 
-    def __init__(self, source: Path, how: str) -> None:
+    def __init__(self, source: FilePath, how: str) -> None:
         super().__init__(how)
         self.source = source
 
@@ -42,9 +43,9 @@ class CopyDiffers(Exception):
 class Progress(Protocol):
     """Is told how far copies are."""
 
-    def copying(self, source: Path, size: int) -> None: ...
+    def copying(self, source: FilePath, size: int) -> None: ...
 
-    def verifying(self, source: Path, size: int) -> None: ...
+    def verifying(self, source: FilePath, size: int) -> None: ...
 
     def advanced(self, size: int) -> None:
         """So many more bytes of a source are copied, or verified."""
@@ -58,7 +59,7 @@ def make_copy(
     FormatError if the source cannot be read, changes meanwhile or there is no room for it;
     CopyDiffers if it is read once more, to verify the copy, and is not the same.
     """
-    source = Path(file.path)
+    source = file_path(file.path)
     partial = copy.partial(run)
     try:
         remove_copy(copy)
@@ -119,7 +120,7 @@ def _copied(file: InputFile, path: Path, progress: Progress) -> str:
         os.fsync(descriptor)
     if size != file.size:
         check_unchanged(file)
-        raise CopyDiffers(Path(file.path), f"it has {file.size} bytes, but {size} were read")
+        raise CopyDiffers(file_path(file.path), f"it has {file.size} bytes, but {size} were read")
     return hasher.hexdigest()
 
 
@@ -133,7 +134,7 @@ def _verify(file: InputFile, digest: str, progress: Progress) -> None:
             progress.advanced(len(piece))
     check_unchanged(file)
     if hasher.hexdigest() != digest:
-        raise CopyDiffers(Path(file.path), "it was read twice, and was not the same")
+        raise CopyDiffers(file_path(file.path), "it was read twice, and was not the same")
 
 
 def _forget(stream: BinaryIO) -> None:
@@ -163,7 +164,7 @@ def _write(target: BinaryIO, piece: memoryview) -> None:
 
 def _manifest(file: InputFile, copy: StagedCopy, run: str, digest: str) -> Manifest:
     return Manifest(
-        source=os.path.realpath(file.path),
+        source=canonical(file_path(file.path)),
         size=file.size,
         mtime_ns=file.mtime_ns,
         blake3=digest,

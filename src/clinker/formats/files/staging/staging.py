@@ -15,6 +15,7 @@ from clinker.formats.files.staging.locks import SourceLock, allow_locks
 from clinker.formats.files.staging.purging import purge, tidy
 from clinker.frozen import frozen
 from clinker.staged_copies import Manifest, StagedCopy
+from clinker.stores.urls import FilePath, canonical
 
 _SHORTEST_WAIT, _LONGEST_WAIT = 0.02, 0.5
 
@@ -36,18 +37,18 @@ class Watcher(Progress, Protocol):
     def purged(self, files: int) -> None:
         """So many files that killed runs have left are removed."""
 
-    def waiting(self, source: Path) -> None:
+    def waiting(self, source: FilePath) -> None:
         """Another run copies it, or reads the copy that this one would replace."""
 
-    def copied(self, source: Path, size: int) -> None: ...
+    def copied(self, source: FilePath, size: int) -> None: ...
 
-    def reused(self, source: Path) -> None: ...
+    def reused(self, source: FilePath) -> None: ...
 
 
 class CapExceeded(Exception):
     """To copy a source would take more than a run may."""
 
-    def __init__(self, source: Path, size: int, copied: int) -> None:
+    def __init__(self, source: FilePath, size: int, copied: int) -> None:
         super().__init__(str(source))
         self.source, self.size, self.copied = source, size, copied
 
@@ -55,7 +56,7 @@ class CapExceeded(Exception):
 class CopyExists(Exception):
     """There is a copy already, and none is to be touched."""
 
-    def __init__(self, source: Path, copy: Path) -> None:
+    def __init__(self, source: FilePath, copy: Path) -> None:
         super().__init__(str(copy))
         self.source, self.copy = source, copy
 
@@ -80,7 +81,7 @@ class Staging:
         self._copied = 0
         self._held: dict[StagedCopy, _Held] = {}
 
-    def hold(self, sources: Iterable[Path]) -> dict[Path, Path]:
+    def hold(self, sources: Iterable[FilePath]) -> dict[FilePath, Path]:
         """The copies to read instead of sources; they stay as they are until the end.
 
         FormatError if a source cannot be copied; CopyDiffers, CapExceeded and CopyExists.
@@ -89,7 +90,7 @@ class Staging:
         named = {copy: source for source, copy in copies.items() if copy not in self._held}
         self._prepare(named)
         # Everybody takes locks in the same order, so nobody waits for somebody who waits.
-        for copy in sorted(named, key=lambda copy: os.fsencode(os.path.realpath(named[copy]))):
+        for copy in sorted(named, key=lambda copy: os.fsencode(canonical(named[copy]))):
             held = self._held[copy] = _Held(SourceLock(copy.lock))
             try:
                 self._hold(copy, named[copy], held.lock)
@@ -117,7 +118,7 @@ class Staging:
         if failed:
             raise failed
 
-    def _prepare(self, named: Mapping[StagedCopy, Path]) -> None:
+    def _prepare(self, named: Mapping[StagedCopy, FilePath]) -> None:
         try:
             if removed := purge(self._directory):
                 self._watcher.purged(removed)
@@ -127,7 +128,7 @@ class Staging:
                 copy, source = next(iter(named.items()))
                 raise unusable(copy, str(source), problem) from None
 
-    def _hold(self, copy: StagedCopy, source: Path, lock: SourceLock) -> None:
+    def _hold(self, copy: StagedCopy, source: FilePath, lock: SourceLock) -> None:
         """Share the lock of a copy that may be used; make one if there is none."""
         before = copy.committed()
         if before and self._rules.on_existing == "error":
@@ -155,7 +156,7 @@ class Staging:
             time.sleep(pause)
             pause = min(2 * pause, _LONGEST_WAIT)
 
-    def _may_use(self, copy: StagedCopy, source: Path, before: Manifest | None) -> bool:
+    def _may_use(self, copy: StagedCopy, source: FilePath, before: Manifest | None) -> bool:
         """Whether a copy is fresh, and allowed to be used.
 
         What another run has copied since this one asked is as good as a copy of its own.
@@ -166,7 +167,7 @@ class Staging:
         file = input_file(0, str(source))
         return manifest.is_fresh(file.size, file.mtime_ns)
 
-    def _copy(self, source: Path, copy: StagedCopy) -> None:
+    def _copy(self, source: FilePath, copy: StagedCopy) -> None:
         file = input_file(0, str(source))
         most = self._rules.most
         if most is not None and self._copied + file.size > most:
