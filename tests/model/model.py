@@ -194,7 +194,7 @@ class Model:
             own = [_part(row.keys.get(name)) for name in visible_ones]
             if all(part is None for part in own):
                 continue
-            for (names, key), source in sorted(fallen, key=repr):
+            for (names, key), source in sorted(fallen, key=_in_order):
                 parts = dict(zip(names, key, strict=True))
                 is_own = names == fields and [parts[name] for name in visible_ones] == own
                 if is_own and (is_joined or source == row.record[0]):
@@ -260,6 +260,12 @@ class Model:
         source = self.sources[record[0]]
         file, row = place(self.data[source], record[1])
         return Entry(_MERGED if is_merged else source, f"{source}{file}", row, stage, category)
+
+
+def _in_order(fallen: tuple[Group, int]) -> tuple[str, ...]:
+    """Which group comes first where only a part of the key is left."""
+    (_, key), _ = fallen
+    return tuple(part or "" for part in key)
 
 
 def _part(value: Value) -> str | None:

@@ -909,3 +909,42 @@ def test_sums_that_overflow(workplace: Workplace) -> None:
     assert (header[12:], letter[12:]) == (["g", "n", "total"], ["a", "", ""])
     # No single record is to blame, so none is missing among those that went well.
     assert report_numbers(ran) == (3, 3, 1, 1)
+
+
+LOOKED_UP = """
+    pipeline: { name: p }
+    nodes:
+      - type: source
+        name: orders
+        config: { type: csv, path: orders.csv, schema: { id: string } }
+      - type: source
+        name: rates
+        config: { type: csv, path: rates.csv, schema: { id: string, rate: int } }
+      - type: transform
+        name: highest
+        input: orders
+        config:
+          analytic_window: { source: rates, group_by: [id] }
+          cxl: emit rate = $window.max(rate)
+      - type: transform
+        name: lowest
+        input: orders
+        config:
+          analytic_window: { source: rates, group_by: [id] }
+          cxl: emit rate = $window.min(rate)
+      - { type: output, name: high, input: highest, config: { type: csv, path: high.csv } }
+      - { type: output, name: low, input: lowest, config: { type: csv, path: low.csv } }
+    error_handling: { strategy: continue, dlq: { path: dlq.csv } }
+"""
+
+
+def test_what_is_looked_up_twice_fails_once(workplace: Workplace) -> None:
+    workplace.write(orders_csv="id\nA\n", rates_csv="id,rate\nA,1\nA,bad\nA,3\n")
+    ran = workplace.run(LOOKED_UP)
+    assert ran.code == 2, ran.message
+    assert (workplace.read("high.csv"), workplace.read("low.csv")) == (
+        "id,rate\nA,3\n",
+        "id,rate\nA,1\n",
+    )
+    [entry] = csv.DictReader(io.StringIO(workplace.read("dlq.csv")))
+    assert (entry["_cxl_dlq_stage"], entry["_cxl_dlq_source_row"]) == ("rates", "2")

@@ -134,7 +134,13 @@ class Flows:
             return transform(self._building, planned, flow)
         looked_up = as_declared(self.of(window.root))
         result = transform(self._building, planned, flow, looked_up)
-        if self._readers(window.root) or not looked_up.has_rejects:
+        if self._readers(window.root) or self._first_to_look_up(window.root) != planned.name:
             return result
         # Nobody else reads that source, so nobody else reports what it rejects.
-        return with_rejected(self._building, result, [looked_up])
+        others = [looked_up] if looked_up.has_rejects else []
+        return with_rejected(self._building, result, others)
+
+    def _first_to_look_up(self, root: str) -> str:
+        windows = self._building.plan.windows.items()
+        looking = (n for n, window in windows if window.lookup is not None and window.root == root)
+        return next(name for name in looking if name in self._live)

@@ -17,7 +17,7 @@ from clinker.engine.rejects.entries import Rejected
 from clinker.engine.rejects.sites import Demand
 from clinker.engine.report.facts import Exit, Retracted, RunError
 from clinker.engine.run.counting import count_nodes
-from clinker.engine.run.keeping import Keeping
+from clinker.engine.run.keeping import CollectedOutput, Keeping
 from clinker.engine.run.logs import announce
 from clinker.engine.run.prepare import Prepared
 from clinker.engine.run.settle import (
@@ -113,7 +113,7 @@ def compute(
     with ExitStack() as cleaning:
         cleaning.callback(session.forget_frames)
         flows = Flows(building, inputs)
-        collected: list[tuple[Written, Collected]] = []
+        collected: list[CollectedOutput] = []
         if not all(source.is_small for source in inputs):
             session.label_frames(flows.nodes)
         rejects = system.finals.prepare(session, flows)
@@ -136,8 +136,8 @@ def compute(
 
 def _collect(
     prepared: Prepared, session: Session, output: Written, rounds: Rounds, cleaning: ExitStack
-) -> tuple[Written, Collected]:
-    """The records of an output as pieces of its files, and the output that knows their columns."""
+) -> CollectedOutput:
+    """What an output comes to, computed while others watch."""
     prepared.observer.step_started(output.planned.name, prepared.total)
     prepared.watch.step_started(output.planned.name)
     output, found = _pieces(prepared, session, output, rounds, cleaning)
@@ -148,7 +148,8 @@ def _collect(
 
 def _pieces(
     prepared: Prepared, session: Session, output: Written, rounds: Rounds, cleaning: ExitStack
-) -> tuple[Written, Collected]:
+) -> CollectedOutput:
+    """The records of an output as pieces of its files, and the output that knows their columns."""
     table = session.table(output.frame) if _fits_here(prepared, output) else None
     output = with_record_keys(session, output, table)
     if table is not None:
@@ -167,7 +168,7 @@ def _pieces(
     )
 
 
-def _check_written(collected: Sequence[tuple[Written, Collected]]) -> None:
+def _check_written(collected: Sequence[CollectedOutput]) -> None:
     """End the run if there are records that cannot be written, now that they are to stay."""
     for output, found in collected:
         if found.unwritable:

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from contextlib import ExitStack
-from types import TracebackType
 from typing import TypeAlias
 
 from clinker.engine.flow.flow import SOURCE
@@ -19,13 +18,14 @@ from clinker.engine.writing.collecting import Collected
 from clinker.frozen import frozen
 from clinker.plan.compile import Plan
 
-Come: TypeAlias = tuple[Written, Collected]
+CollectedOutput: TypeAlias = tuple[Written, Collected]
 """An output that knows its columns, and what it has come to."""
 
 
 @frozen(eq=False)
 class _Kept:
-    come: Come
+    output: Written
+    collected: Collected
     fallen: Fallen
     """What it was computed without."""
     cleaning: ExitStack
@@ -33,12 +33,12 @@ class _Kept:
 
     @property
     def is_whole(self) -> bool:
-        return self.come[1].is_whole
+        return self.collected.is_whole
 
     @property
     def rejects_groups(self) -> bool:
         """Whether it tells of groups, of which more is known if they know their records."""
-        return any(table[SOURCE].null_count for table in self.come[1].rejects)
+        return any(table[SOURCE].null_count for table in self.collected.rejects)
 
 
 class Keeping:
@@ -54,24 +54,21 @@ class Keeping:
     def __enter__(self) -> Keeping:
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        problem: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self.forget_all()
 
-    def of(self, output: str, fallen: Fallen, compute: Callable[[ExitStack], Come]) -> Come:
-        """What an output comes to, computed without what has fallen unless it is known."""
-        if output not in self._kept:
+    def of(
+        self, name: str, fallen: Fallen, collect: Callable[[ExitStack], CollectedOutput]
+    ) -> CollectedOutput:
+        """What an output comes to; computed, without what has fallen, if it is not known."""
+        if name not in self._kept:
             with ExitStack() as cleaning:
-                come = compute(cleaning)
-                self._kept[output] = _Kept(come, fallen, cleaning.pop_all())
-        return self._kept[output].come
+                output, collected = collect(cleaning)
+                self._kept[name] = _Kept(output, collected, fallen, cleaning.pop_all())
+        return self._kept[name].output, self._kept[name].collected
 
     def forget_all(self) -> None:
-        self._keep_if(lambda _output, _kept: False)
+        self._keep_if(lambda _name, _kept: False)
 
     def forget_careless(self, demand: Demand) -> None:
         """Forget what may be different with more care."""
@@ -82,12 +79,12 @@ class Keeping:
         """Forget what is different without these records and groups."""
         unlike = {each: each.unlike(fallen) for each in {k.fallen for k in self._kept.values()}}
         self._keep_if(
-            lambda output, kept: (
-                kept.is_whole and self._reaching[output].isdisjoint(unlike[kept.fallen])
+            lambda name, kept: (
+                kept.is_whole and self._reaching[name].isdisjoint(unlike[kept.fallen])
             )
         )
 
     def _keep_if(self, stays: Callable[[str, _Kept], bool]) -> None:
-        for output, kept in [*self._kept.items()]:
-            if not stays(output, kept):
-                self._kept.pop(output).cleaning.close()
+        for name, kept in [*self._kept.items()]:
+            if not stays(name, kept):
+                self._kept.pop(name).cleaning.close()
