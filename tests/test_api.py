@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
@@ -44,6 +46,39 @@ def test_a_plan_runs_in_the_users_session(pipeline: Path, session: Session) -> N
     written = (pipeline.parent / "out.csv").read_text()
     assert written == "id,amount,double\n3,2.5,5\n7,4,8\n"
     assert session.spark.range(1).count() == 1  # it is still open
+
+
+@pytest.mark.parametrize("zone", ["Etc/UTC", "GMT", "Z", "+00:00", "UTC+0"])
+def test_a_session_may_call_utc_by_another_name(
+    pipeline: Path, session: Session, zone: str
+) -> None:
+    with in_zone(session, zone):
+        clinker.compile(pipeline).run(session.spark)
+    assert (pipeline.parent / "out.csv").read_text() == "id,amount,double\n3,2.5,5\n7,4,8\n"
+
+
+@pytest.mark.parametrize("zone", ["Europe/London", "+01:00", "Etc/GMT+1", "Africa/Abidjan"])
+def test_a_session_in_another_zone(pipeline: Path, session: Session, zone: str) -> None:
+    way_out = r"set spark.conf.set\('spark.sql.session.timeZone', 'UTC'\)"
+    with in_zone(session, zone), pytest.raises(clinker.RunError, match=way_out):
+        clinker.compile(pipeline).run(session.spark)
+
+
+@contextmanager
+def in_zone(session: Session, zone: str) -> Iterator[None]:
+    session.spark.conf.set("spark.sql.session.timeZone", zone)
+    try:
+        yield
+    finally:
+        session.spark.conf.set("spark.sql.session.timeZone", "UTC")
+
+
+def test_a_process_has_room_for_one_session(pipeline: Path, session: Session) -> None:
+    if session.facts.java is None:
+        pytest.skip("the session is on a server")
+    with pytest.raises(clinker.RunError, match="has a Spark session already"):
+        clinker.compile(pipeline).run()
+    assert session.spark.range(1).count() == 1
 
 
 def test_variables_are_replaced(pipeline: Path, session: Session) -> None:
@@ -163,9 +198,11 @@ def test_what_the_documentation_shows_runs(
     monkeypatch.chdir(pipeline.parent)
     names: dict[str, object] = {"spark": session.spark}
     exec(block.text, names)
-    assert capsys.readouterr().out == "1 records written\n"
-    assert isinstance(names["big"], DataFrame)
-    assert names["big"].count() == 1
+    expected = block.option("prints") or ""
+    assert capsys.readouterr().out == expected.replace("_", " ") + "\n"
+    if big := names.get("big"):
+        assert isinstance(big, DataFrame)
+        assert big.count() == 1
 
 
 def test_the_interface_is_listed() -> None:

@@ -23,7 +23,7 @@ from clinker.engine.reading.tally import Tally
 from clinker.engine.rejects.sites import Demand, Site, Sites
 from clinker.engine.report.facts import Exit, Identity, RunError
 from clinker.engine.run.observer import Observer
-from clinker.formats import FORMATS, format_named
+from clinker.formats.arrow import FRAME
 from clinker.formats.common.read_spec import POSITION, REJECT, WIDENED
 from clinker.formats.files.spool import Spool
 from clinker.formats.files.unpacking import find_codec, unpack
@@ -42,6 +42,7 @@ from clinker.formats.reading import (
     read_split,
     take_inventory,
 )
+from clinker.formats.registry import FORMATS, load_format
 from clinker.frozen import frozen
 from clinker.plan.compile import Plan
 from clinker.plan.files.discovery import SourceFile, discover, input_problems
@@ -92,9 +93,10 @@ class SourceInput:
 
     @property
     def paths(self) -> tuple[Path, ...]:
-        """Where its files are; pages of a service are nowhere."""
+        """Where its files are; pages of a service and frames are nowhere."""
         is_paged = any(file.page_of is not None for file in self.surveyed)
-        return () if is_paged else tuple(file.path for file in self.files)
+        is_frame = self.spec.format == FRAME
+        return () if is_paged or is_frame else tuple(file.path for file in self.files)
 
     @property
     def size(self) -> int:
@@ -311,16 +313,21 @@ def _split_bytes(task_bytes: int) -> int:
 
 def read_spec(plan: Plan, unit: Unit, config: SourceConfig, site: int, whole: bool) -> ReadSpec:
     """What is to be read of a source."""
+    given = plan.options.given.get(unit.name)
+    module = (given and given.format) or FORMATS[config.type]
+    format = load_format(module)
     required = plan.required[unit.name]
     every = tuple(column.name for column in config.schema_columns)
     keeps_undeclared = config.on_unmapped.mode == "auto_widen" and (whole or required.undeclared)
     # To explain why a record was rejected takes all of it, so it would all be read again.
     stays_whole = whole or (required.all_for_dead_letters and _keeps_dead_letters(plan, unit.name))
+    # An array in a record is one in the file as well.
+    has_plain_records = format.has_arrays and not config.array_paths
     return ReadSpec(
         source=site,
         source_name=unit.name,
-        format=FORMATS[config.type],
-        dialect=format_named(config.type).read_dialect(config, plan.layouts.get(unit.name)),
+        format=module,
+        dialect=format.read_dialect(config, plan.layouts.get(unit.name)),
         columns=tuple(Column(c.name, c.type, c.required) for c in config.schema_columns),
         needed=every if whole else required.for_results,
         checked=required.to_reject,
@@ -335,7 +342,7 @@ def read_spec(plan: Plan, unit: Unit, config: SourceConfig, site: int, whole: bo
         array_paths=tuple(ArrayPath(p.path, p.mode, p.separator) for p in config.array_paths),
         sections=tuple(_sections(config)),
         document=plan.documents[unit.name],
-        members={} if stays_whole or not _has_plain_records(config) else required.members,
+        members={} if stays_whole or not has_plain_records else required.members,
         site_of_unlike=Demand.WHOLE_RECORDS,
     )
 
@@ -348,11 +355,6 @@ def _sections(config: SourceConfig) -> Iterator[Section]:
     for name, section in config.envelope.sections.items():
         fields = (Column(key, SCHEMA_TYPES[type_]) for key, type_ in section.fields.items())
         yield Section(name, getattr(section.extract, rule), tuple(fields))
-
-
-def _has_plain_records(config: SourceConfig) -> bool:
-    """Whether an array in a record is one in the file as well."""
-    return format_named(config.type).has_arrays and not config.array_paths
 
 
 def _keeps_dead_letters(plan: Plan, source: str) -> bool:

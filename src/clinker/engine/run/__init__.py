@@ -16,4 +16,5 @@ finals      what state nodes leave in variables, the init phase included
 logs        what a pipeline says while it runs
 tracing     what of that only the interpreter can tell
 observer    who watches a run
+telling     an observer that tells Python programs
 """

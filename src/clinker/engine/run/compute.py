@@ -8,6 +8,8 @@ from collections.abc import Iterator, Sequence, Set
 from contextlib import ExitStack, contextmanager
 from operator import itemgetter
 
+import pyarrow as pa
+
 from clinker.cxl.failure import printable
 from clinker.engine.flow.building import Building
 from clinker.engine.flow.flows import Flows
@@ -32,6 +34,7 @@ from clinker.engine.writing.collecting import (
     FileKey,
     collect_here,
     collect_in_parts,
+    collect_table,
 )
 from clinker.engine.writing.record_keys import with_record_keys
 from clinker.formats.common.writing import Piece, WriteError
@@ -55,6 +58,7 @@ class ComputedOutput:
     files: slice
     """Its files among all that are published."""
     preview: bytes | None = None
+    table: pa.Table | None = None
 
 
 @frozen(eq=False, kw_only=True)
@@ -133,6 +137,9 @@ def _collect(
     prepared: Prepared, session: Session, output: Written, rounds: Rounds, cleaning: ExitStack
 ) -> tuple[Written, Collected]:
     """The records of an output as pieces of its files, and the output that knows their columns."""
+    preview = prepared.plan.options.preview
+    if preview and preview.as_tables:
+        return output, collect_table(session.table(output.frame), output.spec)
     table = session.table(output.frame) if _fits_here(prepared, output) else None
     output = with_record_keys(session, output, table)
     if table is not None:
@@ -192,6 +199,8 @@ def _put_together(prepared: Prepared, output: Written, collected: Collected) -> 
     for note, count in collected.notes.items():
         in_records = "1 record" if count == 1 else f"{count} records"
         prepared.observer.warned(f"output '{name}': {note} (in {in_records})")
+    if collected.table is not None:
+        return ComputedOutput(name=name, records=records, files=slice(0), table=collected.table)
     if prepared.plan.options.preview:
         every = [piece for pieces in collected.pieces.values() for piece in pieces]
         content = io.BytesIO()

@@ -72,6 +72,12 @@ class Classic(Engine):
 def attach(jvm: Jvm) -> Session:
     """The session of a JVM that was started for it."""
     settings = jvm.settings
+    if SparkContext._active_spark_context is not None:
+        jvm.kill()
+        raise SessionError(
+            "this process has a Spark session already, and no room for another: run the pipeline "
+            "in that one, as in plan.run(spark)"
+        )
     leave_mode = enter_mode(connect=False)
     try:
         if settings.master:

@@ -20,6 +20,7 @@ import pyarrow.compute as pc
 from clinker.engine.flow.flow import POSITION, REJECT, SOURCE
 from clinker.engine.flow.frame import BatchFunction, Frame
 from clinker.engine.rejects.reject_texts import REJECTS, rejects_of, source_text
+from clinker.engine.writing.tables import typed_table
 from clinker.formats.common.read_spec import FILE_SHIFT
 from clinker.formats.common.rendering import render_all
 from clinker.formats.common.writing import Piece, WriteError, WriteSpec, writing_to
@@ -61,9 +62,13 @@ class Collected:
     rejects: Sequence[pa.Table]
     unwritable: WriteError | None = None
     """Why there are not all pieces; the rejects are all."""
+    table: pa.Table | None = None
+    """The records themselves, if they are wanted as such instead of pieces."""
 
     @property
     def records(self) -> int:
+        if self.table is not None:
+            return len(self.table)
         return sum(piece.records for pieces in self.pieces.values() for piece in pieces)
 
     @property
@@ -120,6 +125,13 @@ def collect_here(table: pa.Table, spec: WriteSpec, *, per_file: bool) -> Collect
     except WriteError as problem:
         return Collected({}, rejects, problem)
     return Collected(pieces, rejects)
+
+
+def collect_table(table: pa.Table, spec: WriteSpec) -> Collected:
+    """Take records that are in the driver's memory as they are."""
+    texts = reject_texts(table)
+    rejects = [rejects_of(texts)] if texts else []
+    return Collected({}, rejects, table=typed_table(kept_records(table), spec))
 
 
 def collect_in_parts(

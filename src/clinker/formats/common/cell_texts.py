@@ -26,7 +26,7 @@ def show_cells(
     if is_tagged(column.type):
         for mark, kind in [_MAPS] if holds_arrays else [_MAPS, _ARRAYS]:
             _refuse(pc.starts_with(values, mark), column, format, kind)
-        return _show_tagged(values)
+        return show_tagged(values)
     if column.type.only(Kind.ARRAY):
         if not holds_arrays:
             _refuse(values.is_valid(), column, format, _ARRAYS[1])
@@ -70,7 +70,8 @@ def _refuse(where: pa.BooleanArray, column: OutputColumn, format: str, kind: str
         raise holds_map(column.name, first + 1, format, kind)
 
 
-def _show_tagged(tagged: pa.StringArray) -> pa.StringArray:
+def show_tagged(tagged: pa.StringArray) -> pa.StringArray:
+    """The texts of tagged values; arrays and maps as JSON."""
     return convert_by_tag(
         tagged,
         {
@@ -78,7 +79,7 @@ def _show_tagged(tagged: pa.StringArray) -> pa.StringArray:
             b"@": show_moments,
             b"-0123456789NI": _show_numbers,
             b"#": drop_tag,
-            b"[": lambda texts: pa.array(map(write_tagged, texts.to_pylist()), pa.string()),
+            b"[{": lambda texts: pa.array(map(write_tagged, texts.to_pylist()), pa.string()),
         },
     )
 
