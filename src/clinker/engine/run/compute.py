@@ -19,7 +19,7 @@ from clinker.engine.rejects.sites import Demand
 from clinker.engine.report.facts import Exit, Retracted, RunError
 from clinker.engine.run.counting import count_nodes
 from clinker.engine.run.logs import announce
-from clinker.engine.run.prepare import Prepared
+from clinker.engine.run.prepare import Prepared, admit
 from clinker.engine.run.settle import (
     check_rejects,
     check_sizes,
@@ -125,6 +125,7 @@ def compute(prepared: Prepared, session: Session, demands: Set[Demand], rounds: 
         settled = settle_rejects(prepared, session, building, rounds, rejects)
         _check_written(collected)
         rejected = explain_rejects(prepared, session, building, settled)
+        _admit_files(prepared, collected)
         # Only what is settled is worth the copying.
         outputs = tuple(_put_together(prepared, *each) for each in collected)
         written = {output.name: output.records for output in outputs}
@@ -143,7 +144,7 @@ def _collect(
     table = session.table(output.frame) if _fits_here(prepared, output) else None
     output = with_record_keys(session, output, table)
     if table is not None:
-        return output, collect_here(table, output.spec, per_file=output.per_file)
+        return output, collect_here(table, output.spec, output.filing)
     # The workers write beside the output, on the volume it goes to.
     target = prepared.destinations.target(output.planned)
     directory = prepared.publication.parts_directory(target)
@@ -152,8 +153,8 @@ def _collect(
         session,
         output.frame,
         output.spec,
+        output.filing,
         directory,
-        per_file=output.per_file,
         decisive=rounds.decisive,
     )
 
@@ -165,6 +166,15 @@ def _check_written(collected: Sequence[tuple[Written, Collected]]) -> None:
             with _unwritable(output.planned):
                 # Raised itself, it would be part of a circle that holds on to the rejects' files.
                 raise found.unwritable.after(0)
+
+
+def _admit_files(prepared: Prepared, collected: Sequence[tuple[Written, Collected]]) -> None:
+    """Make sure that files can be written that only the records tell of."""
+    found = {
+        output.planned.name: sorted(each.pieces) for output, each in collected if output.filing.by
+    }
+    if found and not prepared.plan.options.preview:
+        admit(prepared, found)
 
 
 def _fits_here(prepared: Prepared, output: Written) -> bool:

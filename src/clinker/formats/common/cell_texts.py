@@ -9,7 +9,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from clinker.cxl.failure import printable
-from clinker.cxl.types import Kind
+from clinker.cxl.types import Kind, Type
 from clinker.formats.common.column_types import is_tagged
 from clinker.formats.common.json_texts import write_lists, write_tagged
 from clinker.formats.common.tagged_texts import convert_by_tag, drop_tag, show_moments
@@ -26,11 +26,17 @@ def show_cells(
     if is_tagged(column.type):
         for mark, kind in [_MAPS] if holds_arrays else [_MAPS, _ARRAYS]:
             _refuse(pc.starts_with(values, mark), column, format, kind)
+    elif column.type.only(Kind.ARRAY) and not holds_arrays:
+        _refuse(values.is_valid(), column, format, _ARRAYS[1])
+    return show_values(values, column.type)
+
+
+def show_values(values: pa.Array, kind: Type) -> pa.StringArray:
+    """The texts of values, arrays and maps as JSON; null stays null."""
+    if is_tagged(kind):
         return show_tagged(values)
-    if column.type.only(Kind.ARRAY):
-        if not holds_arrays:
-            _refuse(values.is_valid(), column, format, _ARRAYS[1])
-        return write_lists(values, column.type.element_type)
+    if kind.only(Kind.ARRAY):
+        return write_lists(values, kind.element_type)
     return show_column(values)
 
 
