@@ -17,6 +17,7 @@ from clinker.config.nodes.source import SourceConfig
 from clinker.config.transport import RestTransport
 from clinker.cxl.types import SCHEMA_TYPES
 from clinker.engine.expressions import representation
+from clinker.engine.reading.meter import Meter
 from clinker.engine.reading.pages import fetch_pages, name_service
 from clinker.engine.reading.scan import scan
 from clinker.engine.reading.tally import Tally
@@ -86,6 +87,8 @@ class SourceInput:
     """What the run may use, in bytes."""
     tally: Tally | None = None
     """Where workers note how large its correlation groups may be."""
+    meter: Meter | None = None
+    """Where workers note how much of it they have read."""
 
     @property
     def name(self) -> str:
@@ -125,7 +128,7 @@ class SourceInput:
     def open(self, session: Session) -> DataFrame:
         """Its records: those read here if they are few, else read by the engine's workers."""
         if not self.is_small:
-            return scan(session, self.spec, self.inventory, self.tally)
+            return scan(session, self.spec, self.inventory, self.tally, self.meter)
         table = self.table if self.has_rejects else self.table.drop_columns([REJECT])
         return session.rows(table)
 
@@ -250,7 +253,11 @@ class _Opening:
             memory=self.plan.memory_limit,
         )
         # To take arrays apart pays for those that have many records.
-        return opened.whole() if opened.is_small else replace(opened, tally=self._tally(opened))
+        if opened.is_small:
+            return opened.whole()
+        meter = Meter(self.spool.folder() / "read")
+        meter.reset()
+        return replace(opened, tally=self._tally(opened), meter=meter)
 
     def _tally(self, source: SourceInput) -> Tally | None:
         """None if no records fall together, or their key is not of one type."""

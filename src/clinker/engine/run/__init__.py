@@ -16,5 +16,6 @@ finals      what state nodes leave in variables, the init phase included
 logs        what a pipeline says while it runs
 tracing     what of that only the interpreter can tell
 observer    who watches a run
+following   tells who watches how far the engine is
 telling     an observer that tells Python programs
 """

@@ -18,7 +18,9 @@ from clinker.engine.rejects.entries import Rejected
 from clinker.engine.rejects.sites import Demand
 from clinker.engine.report.facts import Exit, Retracted, RunError
 from clinker.engine.run.counting import count_nodes
+from clinker.engine.run.following import Following
 from clinker.engine.run.logs import announce
+from clinker.engine.run.observer import Observer
 from clinker.engine.run.prepare import Prepared, admit
 from clinker.engine.run.settle import (
     check_rejects,
@@ -113,14 +115,13 @@ def compute(prepared: Prepared, session: Session, demands: Set[Demand], rounds: 
         if not all(source.is_small for source in inputs):
             session.label_frames(flows.nodes)
         rejects = system.finals.prepare(session, flows)
-        for output in flows.outputs():
-            prepared.observer.step_started(output.planned.name, prepared.total)
-            prepared.watch.step_started(output.planned.name)
-            output, found = _collect(prepared, session, output, rounds, cleaning)
-            collected.append((output, found))
-            rejects += found.rejects
-            prepared.observer.advanced(found.records)
-            rounds.computed_again += found.records if rounds.rounds else 0
+        with Following(prepared, session) as following:
+            for output in flows.outputs():
+                following.step_started(output.planned.name)
+                output, found = _collect(prepared, session, output, rounds, cleaning)
+                collected.append((output, found))
+                rejects += found.rejects
+                rounds.computed_again += found.records if rounds.rounds else 0
         check_sizes(prepared, session, building, rounds)
         settled = settle_rejects(prepared, session, building, rounds, rejects)
         _check_written(collected)
@@ -203,6 +204,13 @@ def _unwritable(output: PlannedOutput) -> Iterator[None]:
         raise RunError(message, Exit.IO, [diagnostic], help) from problem
 
 
+def _telling(observer: Observer, pieces: Sequence[Piece]) -> Iterator[Piece]:
+    """The pieces; an observer is told of each that has been written."""
+    for piece in pieces:
+        yield piece
+        observer.advanced(piece.size)
+
+
 def _put_together(prepared: Prepared, output: Written, collected: Collected) -> ComputedOutput:
     """The files of an output, aside; of a preview, what they would hold."""
     name, records = output.planned.name, collected.records
@@ -223,8 +231,11 @@ def _put_together(prepared: Prepared, output: Written, collected: Collected) -> 
     for key in destinations.keys(output.planned):
         pieces_of.setdefault(key, [])
     before = len(publication)
+    size = sum(piece.size for pieces in pieces_of.values() for piece in pieces)
+    prepared.observer.step_started(f"writing {name}", size or None, "bytes")
     for key, pieces in sorted(pieces_of.items(), key=itemgetter(0)):
         target = destinations.target(output.planned, key)
+        told = _telling(prepared.observer, pieces)
         with _unwritable(output.planned):
-            assemble(publication, target, output.spec, pieces, prepared.observer.warned)
+            assemble(publication, target, output.spec, told, prepared.observer.warned)
     return ComputedOutput(name=name, records=records, files=slice(before, len(publication)))

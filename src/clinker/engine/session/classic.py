@@ -27,7 +27,7 @@ from clinker.engine.flow.frame import BatchFunction
 from clinker.engine.session import spilling
 from clinker.engine.session.conf import master
 from clinker.engine.session.endpoint import check_reachable
-from clinker.engine.session.engine import Engine
+from clinker.engine.session.engine import Engine, Tasks
 from clinker.engine.session.jvm import Jvm
 from clinker.engine.session.memory import AMPLE
 from clinker.engine.session.mode import enter_mode
@@ -45,6 +45,16 @@ class Classic(Engine):
         self._is_ample = is_ample
         self._counted_stage = -1
         """The last stage of what is not to be told any more."""
+
+    def tasks(self) -> Tasks | None:
+        tracker = self._spark.sparkContext.statusTracker()
+        try:
+            found = [tracker.getStageInfo(stage) for stage in tracker.getActiveStageIds()]
+        except (Py4JError, ConnectionError):  # the JVM is gone, which others tell
+            return None
+        stages = [stage for stage in found if stage]
+        done = sum(stage.numCompletedTasks for stage in stages)
+        return Tasks(done, sum(stage.numTasks for stage in stages)) if stages else None
 
     def label(self, frame: DataFrame, node: str) -> None:
         spilling.label(self._spark, frame, node)
