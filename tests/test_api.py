@@ -81,6 +81,26 @@ def test_a_process_has_room_for_one_session(pipeline: Path, session: Session) ->
     assert session.spark.range(1).count() == 1
 
 
+CHANNEL = """
+channel: {{ name: {name}, target: ./pipeline.yaml }}
+vars: {{ static: {{ least: {least} }} }}
+"""
+
+
+def test_several_channels_run_in_one_session(pipeline: Path, session: Session) -> None:
+    text = pipeline.read_text().replace("path: out.csv", 'path: "{channel}.csv"')
+    pipeline.write_text(text)
+    for name, least in (("few", 7), ("many", 1)):
+        file = pipeline.with_name(f"{name}.channel.yaml")
+        file.write_text(CHANNEL.format(name=name, least=least))
+        clinker.compile(pipeline, channel=file).run(session.spark)
+    written = {name: (pipeline.parent / f"{name}.csv").read_text() for name in ("few", "many")}
+    assert written == {
+        "few": "id,amount,double\n7,4,8\n",
+        "many": "id,amount,double\n1,1.5,3\n3,2.5,5\n7,4,8\n",
+    }
+
+
 def test_variables_are_replaced(pipeline: Path, session: Session) -> None:
     clinker.compile(pipeline, vars={"least": 7}).run(session.spark)
     assert (pipeline.parent / "out.csv").read_text() == "id,amount,double\n7,4,8\n"
