@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
@@ -52,6 +54,59 @@ def test_notebooks_show_plans_and_reports(pipeline: Path, session: Session) -> N
     shown = plan.run(session.spark)._repr_html_()
     assert "Finished with rejected records" in shown
     assert "pipeline.yaml:11" in shown  # which rejects an amount that is no number
+
+
+@pytest.mark.parametrize("zone", ["Etc/UTC", "GMT", "Z", "+00:00", "UTC+0"])
+def test_a_session_may_call_utc_by_another_name(
+    pipeline: Path, session: Session, zone: str
+) -> None:
+    with in_zone(session, zone):
+        clinker.compile(pipeline).run(session.spark)
+    assert (pipeline.parent / "out.csv").read_text() == "id,amount,double\n3,2.5,5\n7,4,8\n"
+
+
+@pytest.mark.parametrize("zone", ["Europe/London", "+01:00", "Etc/GMT+1", "Africa/Abidjan"])
+def test_a_session_in_another_zone(pipeline: Path, session: Session, zone: str) -> None:
+    way_out = r"set spark.conf.set\('spark.sql.session.timeZone', 'UTC'\)"
+    with in_zone(session, zone), pytest.raises(clinker.RunError, match=way_out):
+        clinker.compile(pipeline).run(session.spark)
+
+
+@contextmanager
+def in_zone(session: Session, zone: str) -> Iterator[None]:
+    session.spark.conf.set("spark.sql.session.timeZone", zone)
+    try:
+        yield
+    finally:
+        session.spark.conf.set("spark.sql.session.timeZone", "UTC")
+
+
+def test_a_process_has_room_for_one_session(pipeline: Path, session: Session) -> None:
+    if session.facts.java is None:
+        pytest.skip("the session is on a server")
+    with pytest.raises(clinker.RunError, match="has a Spark session already"):
+        clinker.compile(pipeline).run()
+    assert session.spark.range(1).count() == 1
+
+
+CHANNEL = """
+channel: {{ name: {name}, target: ./pipeline.yaml }}
+vars: {{ static: {{ least: {least} }} }}
+"""
+
+
+def test_several_channels_run_in_one_session(pipeline: Path, session: Session) -> None:
+    text = pipeline.read_text().replace("path: out.csv", 'path: "{channel}.csv"')
+    pipeline.write_text(text)
+    for name, least in (("few", 7), ("many", 1)):
+        file = pipeline.with_name(f"{name}.channel.yaml")
+        file.write_text(CHANNEL.format(name=name, least=least))
+        clinker.compile(pipeline, channel=file).run(session.spark)
+    written = {name: (pipeline.parent / f"{name}.csv").read_text() for name in ("few", "many")}
+    assert written == {
+        "few": "id,amount,double\n7,4,8\n",
+        "many": "id,amount,double\n1,1.5,3\n3,2.5,5\n7,4,8\n",
+    }
 
 
 def test_variables_are_replaced(pipeline: Path, session: Session) -> None:
@@ -171,9 +226,11 @@ def test_what_the_documentation_shows_runs(
     monkeypatch.chdir(pipeline.parent)
     names: dict[str, object] = {"spark": session.spark}
     exec(block.text, names)
-    assert capsys.readouterr().out == "1 records written\n"
-    assert isinstance(names["big"], DataFrame)
-    assert names["big"].count() == 1
+    expected = block.option("prints") or ""
+    assert capsys.readouterr().out == expected.replace("_", " ") + "\n"
+    if big := names.get("big"):
+        assert isinstance(big, DataFrame)
+        assert big.count() == 1
 
 
 def test_the_interface_is_listed() -> None:

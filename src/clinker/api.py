@@ -9,19 +9,23 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from clinker.cxl.failure import printable
 from clinker.diagnostics import Diagnostic, errors
 from clinker.diagnostics.render import render_text
 from clinker.diagnostics.suggest import did_you_mean
 from clinker.plan import compile as compilation
 from clinker.plan.files.discovery import input_size
-from clinker.plan.options import Options
-from clinker.plan.probes import list_outlets
+from clinker.plan.options import Options, Preview
+from clinker.plan.probes import Outlet, list_outlets, looking_at
 from clinker.plan.values import with_values
 
 if TYPE_CHECKING:
+    import pyarrow as pa
     from pyspark.sql import DataFrame, SparkSession
 
+    from clinker.engine.reading.frames import ArrowStream
     from clinker.engine.report.facts import RunReport
+    from clinker.engine.run.observer import Observer
 
 _FORMS = ("text", "json", "dot", "svg", "sql")
 
@@ -53,28 +57,51 @@ class Plan:
 
         return plan_html(self._plan)
 
-    def run(self, spark: SparkSession | None = None) -> RunReport:
+    def run(
+        self,
+        spark: SparkSession | None = None,
+        *,
+        sources: Mapping[str, ArrowStream] | None = None,
+    ) -> RunReport:
         """Run the pipeline and publish its files.
 
-        Without a session of yours it runs in one of its own, on this machine.
+        Without a session of yours it runs in one of its own, on this machine. `sources` are frames
+        of pandas, Polars, Arrow or Spark, by the names of the sources that read them instead of
+        their files.
         """
-        from clinker.engine.run.journal import Journal
-        from clinker.engine.run.observer import Quiet
-        from clinker.engine.run.run import run, run_in
-        from clinker.engine.run.starting import check_start, planned_settings
-        from clinker.engine.session import adopt
+        return _run(self._plan, spark, sources or {})
 
-        journal = Journal(Quiet())
-        if spark is not None:
-            with adopt(spark) as session:
-                return journal.completed(run_in(self._plan, session, journal))
-        plan = self._plan
-        size = input_size(plan.graph, plan.options, datetime.now(UTC))
-        own = replace(planned_settings(plan), input_size=size)
-        check_start(self._plan, own)
-        return journal.completed(run(self._plan, own, journal))
+    def table(
+        self,
+        node: str,
+        spark: SparkSession | None = None,
+        *,
+        sources: Mapping[str, ArrowStream] | None = None,
+    ) -> pa.Table:
+        """The records that leave a node or one of its ports, as a table of Arrow, in their order.
 
-    def dataframe(self, node: str, spark: SparkSession) -> DataFrame:
+        Of an output, those that it would write. Rejected records are not in it, nor what falls with
+        them. No file is written.
+        """
+        outlet = self._outlet(node)
+        ports = self._plan.nodes[outlet.node].node.ports
+        if ports and outlet.port is None:
+            listed = ", ".join(f"{node}.{port}" for port in ports)
+            raise ValueError(f"records leave '{node}' by its ports: {listed}")
+        plan = looking_at(self._plan, {node: outlet})
+        preview = Preview(as_tables=True, lists_rejected=True)
+        plan = replace(plan, options=replace(plan.options, preview=preview))
+        report = _run(plan, spark, sources or {})
+        (output,) = report.outputs
+        return output.table
+
+    def dataframe(
+        self,
+        node: str,
+        spark: SparkSession,
+        *,
+        sources: Mapping[str, ArrowStream] | None = None,
+    ) -> DataFrame:
         """The records that leave a node or one of its ports, as a DataFrame of your session.
 
         Of an output, those that it writes. Rejected records are not in it. Nothing is read before
@@ -82,11 +109,15 @@ class Plan:
         """
         from clinker.engine.run.lending import node_frame
 
+        outlet = self._outlet(node)
+        return node_frame(self._plan, outlet.node, outlet.port, spark, sources or {})
+
+    def _outlet(self, node: str) -> Outlet:
         known = list_outlets(self._plan)
         if node not in known:
             help = did_you_mean(node, known) or f"its nodes are: {', '.join(known)}"
-            raise ValueError(f"the pipeline has no node '{node}'; {help}")
-        return node_frame(self._plan, known[node].node, known[node].port, spark)
+            raise ValueError(printable(f"the pipeline has no node '{node}'; {help}"))
+        return known[node]
 
     def explain(self, form: str = "text") -> str:
         """The execution plan, as `clinker run --explain` shows it."""
@@ -95,6 +126,44 @@ class Plan:
         if form not in _FORMS:
             raise ValueError(f"a plan is explained as {', '.join(_FORMS)}, not as '{form}'")
         return explain(self._plan, form)
+
+
+def _run(
+    plan: compilation.Plan, spark: SparkSession | None, sources: Mapping[str, ArrowStream]
+) -> RunReport:
+    from clinker.engine.reading.frames import session_of, with_frames
+    from clinker.engine.reading.spooling import run_spool
+    from clinker.engine.report.facts import Exit, RunError
+    from clinker.engine.run.journal import Journal
+    from clinker.engine.run.telling import Telling
+    from clinker.engine.session import SessionError
+
+    journal = Journal(Telling())
+    with run_spool(plan) as spool:
+        plan = with_frames(plan, sources, spool)
+        try:
+            report = _run_somewhere(plan, spark or session_of(sources), journal)
+        except SessionError as problem:
+            raise RunError(str(problem), Exit.IO) from problem
+    return journal.completed(report)
+
+
+def _run_somewhere(
+    plan: compilation.Plan, spark: SparkSession | None, observer: Observer
+) -> RunReport:
+    """Run a plan in a session that is there already, or in one of its own."""
+    from clinker.engine.run.run import run, run_in
+    from clinker.engine.run.starting import check_start, planned_settings
+    from clinker.engine.session import adopt
+
+    if spark is not None:
+        with adopt(spark) as session:
+            return run_in(plan, session, observer)
+    size = input_size(plan.graph, plan.options, datetime.now(UTC))
+    settings = replace(planned_settings(plan), input_size=size)
+    for warning in check_start(plan, settings):
+        observer.warned(warning.message)
+    return run(plan, settings, observer)
 
 
 def compile(

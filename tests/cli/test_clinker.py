@@ -70,6 +70,34 @@ def test_dry_run_accepts_a_pipeline(clinker: Command, folder: Path) -> None:
     assert sorted(p.name for p in folder.iterdir()) == ["orders.csv", "pipeline.yaml"]
 
 
+def test_a_run_has_one_channel(clinker: Command, folder: Path) -> None:
+    path = str(folder / "pipeline.yaml")
+    code, _, err = clinker("run", path, "--channel", "a.channel.yaml", "--channel=b.channel.yaml")
+    message = "argument --channel: it can be given once; run the command for each"
+    assert (code, err.splitlines()[0]) == (64, f"clinker run: error: {message}")
+
+
+def test_a_dry_run_tells_what_a_run_would_not_overwrite(clinker: Command, folder: Path) -> None:
+    path = str(folder / "pipeline.yaml")
+    assert clinker("run", path, "--dry-run")[0] == 0
+    (folder / "result.csv").write_text("")
+    code, out, err = clinker("run", path, "--dry-run")
+    message = f"'{folder}/result.csv' exists already: a run needs --force to overwrite it"
+    assert (code, out, err) == (4, "", f"error: {message}\n")
+    assert clinker("run", path, "--dry-run", "--force")[0] == 0
+
+
+def test_a_dry_run_tells_what_directories_a_run_could_not_use(
+    clinker: Command, folder: Path
+) -> None:
+    (folder / "clinker.toml").write_text('[storage.spill]\ndir = "nowhere/spill"\n')
+    (folder / "nowhere").write_text("")
+    run = ("run", str(folder / "pipeline.yaml"))
+    code, _, err = clinker(*run, "--dry-run")
+    assert (code, "nowhere/spill" in err) == (1, True)
+    assert clinker(*run)[::2] == (code, err)
+
+
 def test_dry_run_points_into_the_file(clinker: Command, folder: Path) -> None:
     path = folder / "pipeline.yaml"
     path.write_text(PIPELINE.replace("amount * 1.2", "amuont * 1.2"))

@@ -13,12 +13,14 @@ from pathlib import Path
 
 import pytest
 
+from clinker.cli import progress
 from clinker.cli.clinker import main
 from clinker.cli.log_lines import log_line
 from clinker.cli.progress import watching
 from clinker.cli.signals import Interruption
 from clinker.cxl.syntax.ast import TraceLevel
 from clinker.engine.report.facts import RunError, identify
+from clinker.engine.run.observer import Progress
 from tests.engine.report.reports import report
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -68,6 +70,22 @@ def test_lines_have_stable_keys_and_no_progress_is_shown() -> None:
     assert (last["level"], last["exit_code"], last["duration_ms"]) == ("warn", 2, 1500)
     assert last["records"] == {"total": 4, "ok": 3, "written": 3, "dlq": 1}
     assert dt.datetime.fromisoformat(str(first["timestamp"])).tzinfo == dt.UTC
+
+
+def test_the_progress_of_a_long_run_is_told_in_numbers(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(progress, "_SECONDS_BETWEEN", 0)
+    stream = io.StringIO()
+    with watching(TraceLevel.INFO, Interruption(), quiet=False, as_json=True, stream=stream) as log:
+        log.step_started("orders", 4_000_000_000, "bytes")
+        log.progressed(Progress(1_500_000, 4_000_000_000, 2, 60))
+    (line,) = lines(stream.getvalue())
+    assert line["progress"] == {
+        "step": "orders",
+        "bytes_read": 1_500_000,
+        "bytes_total": 4_000_000_000,
+        "tasks_done": 2,
+        "tasks_total": 60,
+    }
 
 
 def test_the_level_decides_what_is_logged() -> None:
@@ -126,6 +144,7 @@ def test_the_documentation_knows_every_key() -> None:
     documented = re.findall(r"^\| `(\w+)` \|", about, re.MULTILINE)
     at_the_end = {"exit_code": 3, "duration_ms": 1, "records": {}}
     said = {"node": "n", "fields": {}, "diagnostic": {}, "help": "h", "notes": ["n"], "stack": "s"}
+    said |= {"progress": {}}
     line = log_line(TraceLevel.INFO, "m", None, **said, **at_the_end)
     assert sorted(documented) == sorted(json.loads(line))
     [example] = re.findall(r"```json\n(.*?)```", about, re.DOTALL)

@@ -52,10 +52,12 @@ class Meddler(Quiet):
     """Changes a file when the run has begun to compute."""
 
     def __init__(self, change: Callable[[], None]) -> None:
-        self._change = change
+        self._change: Callable[[], None] | None = change
 
     def step_started(self, name: str, total: int | None = None, unit: Unit = "records") -> None:
-        self._change()
+        if self._change:
+            self._change()
+        self._change = None
 
 
 @pytest.mark.parametrize("form", CONTENTS)

@@ -17,6 +17,7 @@ from clinker.cxl.syntax.ast import TraceLevel
 from clinker.diagnostics import Diagnostic, in_reading_order
 from clinker.plan.compile import Compiled, Plan, compile_pipeline
 from clinker.plan.files.discovery import check_inputs
+from clinker.plan.files.existing import existing_files
 from clinker.plan.nodes import Shape
 from clinker.plan.options import Options, Preview
 from clinker.plan.values import with_texts
@@ -80,18 +81,34 @@ def _check(compiled: Compiled, args: Namespace, spark_conf: Mapping[str, str]) -
     if compiled.plan is None:
         _report(compiled.diagnostics, args)
         return why_without_plan(compiled)
-    inputs = check_inputs(compiled.plan.graph, compiled.plan.options, datetime.now(UTC))
-    if _report(in_reading_order([*compiled.diagnostics, *inputs]), args):
-        return IO
-    from clinker.cli.session_settings import session_settings
-    from clinker.engine.run.failures import memory_problem
-
-    if problem := memory_problem(session_settings(compiled.plan, args, spark_conf, debug=False)):
-        _report([problem], args)
-        return CONFIGURATION
+    code, findings = _start_findings(compiled.plan, args, spark_conf)
+    _report(in_reading_order([*compiled.diagnostics, *findings]), args)
+    if code:
+        return code
+    for path in existing_files(compiled.plan):
+        message = f"'{printable(str(path))}' exists already: a run needs --force to overwrite it"
+        raise CommandError(message, IO)
     if args.format == "text" and args.log_format != "json" and not args.quiet:
         _print_summary(compiled.plan, args.config)
     return OK
+
+
+def _start_findings(
+    plan: Plan, args: Namespace, spark_conf: Mapping[str, str]
+) -> tuple[int, Sequence[Diagnostic]]:
+    """What a run would say before it starts, and the exit code if it would not."""
+    inputs = check_inputs(plan.graph, plan.options, datetime.now(UTC))
+    if any(found.is_error for found in inputs):
+        return IO, inputs
+    from clinker.cli.session_settings import session_settings
+    from clinker.engine.report.facts import RunError
+    from clinker.engine.run.starting import check_start
+
+    settings = session_settings(plan, args, spark_conf, debug=False)
+    try:
+        return OK, [*inputs, *check_start(plan, settings)]
+    except RunError as problem:
+        return problem.exit_code, [*inputs, *problem.diagnostics]
 
 
 def _report(

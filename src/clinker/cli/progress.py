@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import sys
+import threading
+import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from datetime import UTC, datetime
@@ -15,17 +17,22 @@ from clinker.cxl.syntax.ast import TraceLevel
 from clinker.cxl.values import Value, text_of
 from clinker.engine.report.facts import Identity, RunError, RunReport
 from clinker.engine.report.notation import timestamp
-from clinker.engine.run.observer import Quiet, Unit
+from clinker.engine.run.observer import Progress, Quiet, Unit
 
 if TYPE_CHECKING:
-    from rich.progress import Progress, Task, TaskID
+    from rich.progress import Progress as Screen
+    from rich.progress import Task, TaskID
 
 _LEVELS = list(TraceLevel)
+_SECONDS_BETWEEN = 60.0
+"""How often a log tells how far the run is."""
+_WIDE, _PARTS_OF_BAR = 70, 5
+"""From how many columns on a terminal has room for a bar, and which part of them that takes."""
 _STYLES = {TraceLevel.ERROR: "bold red", TraceLevel.WARN: "bold yellow"}
 
 
 class Log(Quiet):
-    """An observer that writes log lines and shows no progress."""
+    """An observer that writes log lines, and of long steps now and then how far they are."""
 
     def __init__(self, threshold: TraceLevel, interruption: Interruption, stream: TextIO) -> None:
         self.identity: Identity | None = None
@@ -39,6 +46,9 @@ class Log(Quiet):
         """Whether outputs are being put in place, or are there already."""
         self.peak_rss_bytes: int | None = None
         """The most memory that was in use, once the run has ended."""
+        self._step = ""
+        self._last_word = time.monotonic()
+        """When it was told last how far the run is."""
 
     def began(self, identity: Identity) -> None:
         self.identity = identity
@@ -46,7 +56,14 @@ class Log(Quiet):
             self.on_begin(identity)
 
     def step_started(self, name: str, total: int | None = None, unit: Unit = "records") -> None:
+        self._step = name
         self.logged(TraceLevel.DEBUG, name)
+
+    def progressed(self, progress: Progress) -> None:
+        now = time.monotonic()
+        if now - self._last_word >= _SECONDS_BETWEEN and self.wants(TraceLevel.INFO):
+            self._last_word = now
+            self._write_progress(progress)
 
     def warned(self, text: str) -> None:
         self.logged(TraceLevel.WARN, text)
@@ -77,6 +94,9 @@ class Log(Quiet):
 
     def published(self, code: int) -> None:
         self._interruption.stands(code)
+
+    def _write_progress(self, progress: Progress) -> None:
+        self._write(TraceLevel.INFO, f"{self._step}: {_progress_text(progress)}", None, None)
 
     def _write(
         self,
@@ -109,6 +129,17 @@ class JsonLog(Log):
     ) -> None:
         self._put(log_line(level, text, self.identity, node=node, fields=fields or None))
 
+    def _write_progress(self, progress: Progress) -> None:
+        amounts = {
+            "step": self._step,
+            "bytes_read": progress.read,
+            "bytes_total": progress.to_read,
+            "tasks_done": progress.tasks_done,
+            "tasks_total": progress.tasks,
+        }
+        text = f"{self._step}: {_progress_text(progress)}"
+        self._put(log_line(TraceLevel.INFO, text, self.identity, progress=amounts))
+
     def ended(self, report: RunReport, error: RunError | None) -> None:
         level, line = end_line(report, error)
         if level in self._shown:
@@ -123,19 +154,27 @@ class ProgressBar(Log):
         threshold: TraceLevel,
         interruption: Interruption,
         stream: TextIO,
-        progress: Progress,
+        screen: Screen,
     ) -> None:
         super().__init__(threshold, interruption, stream)
-        self._progress = progress
-        self._step: TaskID = progress.add_task("starting", total=None)
+        self._screen = screen
+        self._changing = threading.Lock()
+        """Another thread tells how far a step is, be it over or not."""
+        self._shown_step: TaskID = screen.add_task("starting", total=None)
 
     def step_started(self, name: str, total: int | None = None, unit: Unit = "records") -> None:
-        self._progress.remove_task(self._step)
-        self._step = self._progress.add_task(printable(name), total=total, unit=unit)
+        with self._changing:
+            self._screen.remove_task(self._shown_step)
+            self._shown_step = self._screen.add_task(printable(name), total=total, unit=unit)
         super().step_started(name, total, unit)
 
     def advanced(self, amount: int) -> None:
-        self._progress.advance(self._step, amount)
+        self._screen.advance(self._shown_step, amount)
+
+    def progressed(self, progress: Progress) -> None:
+        tasks = (progress.tasks_done, progress.tasks)
+        with self._changing:
+            self._screen.update(self._shown_step, completed=progress.read, tasks=tasks)
 
     def _write(
         self,
@@ -148,7 +187,7 @@ class ProgressBar(Log):
 
         message = _message(text, node, fields)
         shown = Text.assemble((level.value, _STYLES.get(level, "dim")), f": {message}")
-        self._progress.console.print(shown, soft_wrap=True)
+        self._screen.console.print(shown, soft_wrap=True)
 
 
 @contextmanager
@@ -171,48 +210,73 @@ def watching(
     if not (stream.isatty() and shows_progress):
         yield Log(threshold, interruption, stream)
         return
-    with _progress(stream) as progress:
-        yield ProgressBar(threshold, interruption, stream, progress)
+    with _screen(stream) as screen:
+        yield ProgressBar(threshold, interruption, stream, screen)
 
 
-def _progress(stream: TextIO) -> Progress:
+def _screen(stream: TextIO) -> Screen:
     from rich.console import Console
     from rich.filesize import decimal
     from rich.progress import (
         BarColumn,
-        Progress,
         ProgressColumn,
         SpinnerColumn,
         TextColumn,
         TimeElapsedColumn,
     )
+    from rich.progress import Progress as Screen
+    from rich.table import Column
     from rich.text import Text
 
+    console = Console(file=stream, highlight=False)
+    is_wide = console.width >= _WIDE
+
     class Amount(ProgressColumn):
-        """How much is done, of how much, and how fast."""
+        """How much is done, where there is room of how much and how fast, and of how many tasks."""
 
         def render(self, task: Task) -> Text:
-            if not task.completed and task.total is None:
-                return Text()
-            if task.fields.get("unit") == "bytes":
-                return Text(_amount(task, decimal, ""))
-            return Text(_amount(task, "{:,}".format, " records"))
+            in_bytes = task.fields.get("unit") == "bytes"
+            shown = decimal if in_bytes else "{:,} records".format
+            amount = _amount(task, shown) if is_wide or not task.total else _share(task)
+            done, tasks = task.fields.get("tasks", (0, 0))
+            of_tasks = f"{done}/{tasks} tasks" if tasks else ""
+            return Text(", ".join(filter(None, (amount, of_tasks))), no_wrap=True)
 
-    return Progress(
+    name = Column(ratio=1, no_wrap=True, overflow="ellipsis")
+    bar = [BarColumn(bar_width=console.width // _PARTS_OF_BAR)] if is_wide else []
+    return Screen(
         SpinnerColumn(),
-        TextColumn("{task.description}", markup=False),
-        BarColumn(bar_width=30),
-        Amount(),
-        TimeElapsedColumn(),
-        console=Console(file=stream, highlight=False),
+        TextColumn("{task.description}", markup=False, table_column=name),
+        *bar,
+        Amount(table_column=Column(no_wrap=True)),
+        TimeElapsedColumn(table_column=Column(no_wrap=True)),
+        console=console,
         transient=True,
+        expand=not is_wide,
     )
 
 
-def _amount(task: Task, shown: Callable[[int], str], unit: str) -> str:
+def _amount(task: Task, shown: Callable[[int], str]) -> str:
+    if not task.completed and task.total is None:
+        return ""
     of = f" of {shown(int(task.total))}" if task.total is not None else ""
     rate = f", {shown(int(task.speed))}/s" if task.speed else ""
-    return f"{shown(int(task.completed))}{of}{unit}{rate}"
+    return f"{shown(int(task.completed))}{of}{rate}"
+
+
+def _share(task: Task) -> str:
+    return f"{int(task.percentage)}%"
+
+
+def _progress_text(progress: Progress) -> str:
+    from rich.filesize import decimal
+
+    told: list[str] = []
+    if progress.to_read:
+        told.append(f"{decimal(progress.read)} of {decimal(progress.to_read)} read")
+    if progress.tasks:
+        told.append(f"{progress.tasks_done} of {progress.tasks} tasks done")
+    return ", ".join(told)
 
 
 def _message(text: str, node: str | None, fields: Mapping[str, Value] | None) -> str:

@@ -1,7 +1,8 @@
 """Output paths with tokens: `out/{channel}/{source_name}-{timestamp}.csv`.
 
 A token is `{name}`, `{name:argument}`, `{name:prefix:suffix}` (both written only if the value is
-not empty) or `{name:argument:prefix:suffix}`. `{{` and `}}` are literal braces.
+not empty) or `{name:argument:prefix:suffix}`. `{{` and `}}` are literal braces. With
+`{field:country}` every value of a field has a file of its own.
 """
 
 from __future__ import annotations
@@ -21,6 +22,7 @@ PATH_TOKENS = (
     "source_name",
     "source_file",
     "source_path",
+    "field",
     "channel",
     "pipeline_hash",
     "timestamp",
@@ -55,6 +57,12 @@ class Template:
     @property
     def tokens(self) -> Iterator[Token]:
         return (part for part in self.parts if isinstance(part, Token))
+
+    @property
+    def fields(self) -> tuple[str, ...]:
+        """The fields whose values are in the path, each once."""
+        named = (token.argument for token in self.tokens if token.name == "field")
+        return tuple(dict.fromkeys(filter(None, named)))
 
     def __str__(self) -> str:
         return self.text
@@ -102,8 +110,11 @@ def _path_token(body: str) -> Token:
     if argument is not None and not _takes(name, argument):
         raise _invalid(
             f"'{argument}' is not an argument of {{{name}}}",
-            "{source_name} takes a source's name, {pipeline_hash} 'full' or a length up to 64",
+            "{source_name} takes a source's name, {field} a field's, {pipeline_hash} 'full' or a "
+            "length up to 64",
         )
+    if name == "field" and argument is None:
+        raise _invalid(f"'{{{body}}}' names no field", "write {field:country}, for instance")
     prefix, suffix = rest or ("", "")
     return Token(name, argument, prefix, suffix)
 
@@ -111,7 +122,7 @@ def _path_token(body: str) -> Token:
 def _takes(name: str, argument: str) -> bool:
     if name == "pipeline_hash":
         return bool(_HASH_LENGTH.fullmatch(argument))
-    return name == "source_name" and bool(argument)
+    return name in ("source_name", "field") and bool(argument)
 
 
 def _naming_token(body: str) -> Token:

@@ -38,6 +38,11 @@ class Diagnostic:
     """The way out."""
     severity: Severity = Severity.ERROR
 
+    def __repr__(self) -> str:
+        place = self.primary.location if self.primary else None
+        at = f" (at {place.source.name}:{place.start.line})" if place else ""
+        return f"<{self.severity}[{self.code}]: {self.message}{at}>"
+
     @property
     def is_error(self) -> bool:
         return self.severity is Severity.ERROR

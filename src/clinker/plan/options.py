@@ -20,6 +20,8 @@ class Preview:
     output: Path | None = None
     lists_rejected: bool = False
     """Whether rejected records are in the report, not in the log."""
+    as_tables: bool = False
+    """Whether the report has tables of records, not what files of them would hold."""
 
 
 @frozen
@@ -31,6 +33,8 @@ class GivenFile:
     """What people call it."""
     is_packed: bool = False
     """Whether it is compressed as the source says, or as its name does."""
+    format: str | None = None
+    """The module of the format it is in; None for that of the source."""
 
 
 @frozen

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import shutil
 import signal
@@ -17,6 +18,7 @@ import pytest
 from faults.runs import can_mount, server, small_disk
 
 import clinker
+from tests.engine.session.test_tasks import COUNT
 
 from .whole_java import has_whole_java
 
@@ -175,6 +177,26 @@ def test_a_client_that_is_killed_does_not_disturb_the_next(tmp_path: Path, share
         process.kill()
         process.communicate()
     assert client(tmp_path, "2.new", shared).communicate() == ("{'version': ['2.new']}\n", "")
+
+
+WATCHED = """
+import json, sys
+from clinker.engine.session import SessionSettings, open_session
+from tests.engine.session.test_tasks import tasks_told
+
+with open_session(SessionSettings(remote=sys.argv[1])) as session:
+    print(json.dumps(sorted(tasks_told(session))))
+"""
+
+
+def test_a_server_tells_of_its_tasks(shared: str) -> None:
+    root = Path(__file__).parents[3]
+    done = subprocess.run(
+        [sys.executable, "-c", WATCHED, shared], cwd=root, capture_output=True, text=True
+    )
+    assert done.stderr == ""
+    told = [finished for finished, total in json.loads(done.stdout) if total == COUNT]
+    assert any(0 < finished < COUNT for finished in told), done.stdout
 
 
 def test_no_room_for_temporary_files(tmp_path: Path, shared: str) -> None:

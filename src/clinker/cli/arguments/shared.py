@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 from typing import TypeAlias
 
-from clinker.cli.arguments.values import at_least, memory_size, utf_8
+from clinker.cli.arguments.values import Once, at_least, memory_size, utf_8
 from clinker.cli.command import Parser
 
 LOG_LEVELS = ("error", "warn", "info", "debug", "trace")
@@ -20,7 +20,9 @@ def add_compilation(command: argparse._ActionsContainer) -> None:
         metavar="DIR",
         help="where relative paths start (default: the pipeline file's directory)",
     )
-    command.add_argument("--channel", metavar="FILE", help="a .channel.yaml file to apply")
+    command.add_argument(
+        "--channel", metavar="FILE", action=Once, help="a .channel.yaml file to apply"
+    )
     command.add_argument(
         "--rules-path", metavar="DIR", help="where `use` finds CXL modules (default: ./rules)"
     )

@@ -10,6 +10,21 @@ FOREVER = "forever"
 """How long `--wait` waits without a value."""
 
 
+class Once(argparse.Action):
+    """Stores the value of an option of which a second one must not go unnoticed."""
+
+    def __call__(
+        self,
+        parser: argparse.ArgumentParser,
+        namespace: argparse.Namespace,
+        values: object,
+        option_string: str | None = None,
+    ) -> None:
+        if getattr(namespace, self.dest) is not None:
+            raise argparse.ArgumentError(self, "it can be given once; run the command for each")
+        setattr(namespace, self.dest, values)
+
+
 def at_least(low: int) -> Callable[[str], int]:
     def number(text: str) -> int:
         value = int(text) if text.isascii() and text.isdigit() else low - 1

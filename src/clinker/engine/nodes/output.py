@@ -17,7 +17,8 @@ from clinker.engine.flow.ordering import sort_keys
 from clinker.engine.rejects.reject_texts import reject_text_sql
 from clinker.engine.settling.keys import membership_sql
 from clinker.engine.settling.taking import at_output
-from clinker.engine.writing.destinations import is_per_file
+from clinker.engine.writing.collecting import Filing
+from clinker.engine.writing.destinations import is_per_input
 from clinker.formats import FORMATS, format_named
 from clinker.formats.common.writing import OutputColumn, Split, Widened, WriteSpec
 from clinker.formats.json.dialect import JsonWriteDialect
@@ -25,6 +26,8 @@ from clinker.frozen import frozen
 from clinker.plan.nodes import PlannedOutput
 
 _GROUP_KEY = "$group_key"
+_VALUE = "$value_"
+"""What the names of columns begin with that tell of which files records are."""
 
 
 @frozen(eq=False, kw_only=True)
@@ -36,8 +39,7 @@ class Written:
     """Its columns as its specification names them, then what tells rejects and input files."""
     spec: WriteSpec
     is_small: bool
-    per_file: bool
-    """Whether it writes a file for each input file."""
+    filing: Filing
     keys_from_records: bool
     """Whether the names of its last columns depend on what the records hold."""
 
@@ -74,8 +76,10 @@ def written(building: Building, planned: PlannedOutput, flow: Flow) -> Written:
     if split and split.group_key:
         assert config.split and config.split.group_key
         texts[_GROUP_KEY] = field_sql(ordered, config.split.group_key)
-    per_file = is_per_file(config)
-    if per_file or not texts:  # records without any column could not be counted
+    filing = _filing(config, ordered.columns)
+    for column, field in zip(filing.by, config.path.fields, strict=True):
+        texts[column.held_as] = field_sql(ordered, field)
+    if filing.by_input or not texts:  # records without any column could not be counted
         texts |= {name: ordered.text(name) for name in (SOURCE, POSITION)}
     header = _header(config)
     if header:
@@ -96,7 +100,7 @@ def written(building: Building, planned: PlannedOutput, flow: Flow) -> Written:
             header=header,
         ),
         is_small=flow.is_small,
-        per_file=per_file,
+        filing=filing,
         keys_from_records=widened is not None and format_named(format).names_columns_first,
     )
 
@@ -146,6 +150,14 @@ def _header(config: OutputConfig) -> OutputColumn | None:
     if section is None:
         return None
     return OutputColumn(kinds.DOCUMENT.column(section), STRING.nullable(), hidden=True)
+
+
+def _filing(config: OutputConfig, columns: Mapping[str, Type]) -> Filing:
+    by = (
+        OutputColumn(f"{_VALUE}{number}", columns.get(field, ANY), hidden=True)
+        for number, field in enumerate(config.path.fields)
+    )
+    return Filing(path=config.path.text, by_input=is_per_input(config), by=tuple(by))
 
 
 def _split(config: OutputConfig, columns: Mapping[str, Type]) -> Split | None:

@@ -17,13 +17,14 @@ from clinker.config.nodes.source import SourceConfig
 from clinker.config.transport import RestTransport
 from clinker.cxl.types import SCHEMA_TYPES
 from clinker.engine.expressions import representation
+from clinker.engine.reading.meter import Meter
 from clinker.engine.reading.pages import fetch_pages, name_service
 from clinker.engine.reading.scan import scan
 from clinker.engine.reading.tally import Tally
 from clinker.engine.rejects.sites import Demand, Site, Sites
 from clinker.engine.report.facts import Exit, Identity, RunError
 from clinker.engine.run.observer import Observer
-from clinker.formats import FORMATS, format_named
+from clinker.formats.arrow import FRAME
 from clinker.formats.common.read_spec import POSITION, REJECT, WIDENED
 from clinker.formats.files.objects.fetching import fetch_all
 from clinker.formats.files.spool import Spool
@@ -43,6 +44,7 @@ from clinker.formats.reading import (
     read_split,
     take_inventory,
 )
+from clinker.formats.registry import FORMATS, load_format
 from clinker.frozen import frozen
 from clinker.plan.compile import Plan
 from clinker.plan.files.discovery import SourceFile, discover, input_problems
@@ -87,6 +89,8 @@ class SourceInput:
     """What the run may use, in bytes."""
     tally: Tally | None = None
     """Where workers note how large its correlation groups may be."""
+    meter: Meter | None = None
+    """Where workers note how much of it they have read."""
 
     @property
     def name(self) -> str:
@@ -94,9 +98,10 @@ class SourceInput:
 
     @property
     def paths(self) -> tuple[FilePath, ...]:
-        """Where its files are; pages of a service are nowhere."""
+        """Where its files are; pages of a service and frames are nowhere."""
         is_paged = any(file.page_of is not None for file in self.surveyed)
-        return () if is_paged else tuple(file.path for file in self.files)
+        is_frame = self.spec.format == FRAME
+        return () if is_paged or is_frame else tuple(file.path for file in self.files)
 
     @property
     def size(self) -> int:
@@ -127,7 +132,7 @@ class SourceInput:
     def open(self, session: Session) -> DataFrame:
         """Its records: those read here if they are few, else read by the engine's workers."""
         if not self.is_small:
-            return scan(session, self.spec, self.inventory, self.tally)
+            return scan(session, self.spec, self.inventory, self.tally, self.meter)
         table = self.table if self.has_rejects else self.table.drop_columns([REJECT])
         return session.rows(table)
 
@@ -252,7 +257,11 @@ class _Opening:
             memory=self.plan.memory_limit,
         )
         # To take arrays apart pays for those that have many records.
-        return opened.whole() if opened.is_small else replace(opened, tally=self._tally(opened))
+        if opened.is_small:
+            return opened.whole()
+        meter = Meter(self.spool.folder() / "read")
+        meter.reset()
+        return replace(opened, tally=self._tally(opened), meter=meter)
 
     def _tally(self, source: SourceInput) -> Tally | None:
         """None if no records fall together, or their key is not of one type."""
@@ -332,16 +341,21 @@ def _split_bytes(task_bytes: int) -> int:
 
 def read_spec(plan: Plan, unit: Unit, config: SourceConfig, site: int, whole: bool) -> ReadSpec:
     """What is to be read of a source."""
+    given = plan.options.given.get(unit.name)
+    module = (given and given.format) or FORMATS[config.type]
+    format = load_format(module)
     required = plan.required[unit.name]
     every = tuple(column.name for column in config.schema_columns)
     keeps_undeclared = config.on_unmapped.mode == "auto_widen" and (whole or required.undeclared)
     # To explain why a record was rejected takes all of it, so it would all be read again.
     stays_whole = whole or (required.all_for_dead_letters and _keeps_dead_letters(plan, unit.name))
+    # An array in a record is one in the file as well.
+    has_plain_records = format.has_arrays and not config.array_paths
     return ReadSpec(
         source=site,
         source_name=unit.name,
-        format=FORMATS[config.type],
-        dialect=format_named(config.type).read_dialect(config, plan.layouts.get(unit.name)),
+        format=module,
+        dialect=format.read_dialect(config, plan.layouts.get(unit.name)),
         columns=tuple(Column(c.name, c.type, c.required) for c in config.schema_columns),
         needed=every if whole else required.for_results,
         checked=required.to_reject,
@@ -356,7 +370,7 @@ def read_spec(plan: Plan, unit: Unit, config: SourceConfig, site: int, whole: bo
         array_paths=tuple(ArrayPath(p.path, p.mode, p.separator) for p in config.array_paths),
         sections=tuple(_sections(config)),
         document=plan.documents[unit.name],
-        members={} if stays_whole or not _has_plain_records(config) else required.members,
+        members={} if stays_whole or not has_plain_records else required.members,
         site_of_unlike=Demand.WHOLE_RECORDS,
     )
 
@@ -369,11 +383,6 @@ def _sections(config: SourceConfig) -> Iterator[Section]:
     for name, section in config.envelope.sections.items():
         fields = (Column(key, SCHEMA_TYPES[type_]) for key, type_ in section.fields.items())
         yield Section(name, getattr(section.extract, rule), tuple(fields))
-
-
-def _has_plain_records(config: SourceConfig) -> bool:
-    """Whether an array in a record is one in the file as well."""
-    return format_named(config.type).has_arrays and not config.array_paths
 
 
 def _keeps_dead_letters(plan: Plan, source: str) -> bool:

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 import pyarrow as pa
 
+from clinker.engine.reading.meter import Meter
 from clinker.engine.reading.tally import Tally
 from clinker.formats.reading import FormatError, Inventory, ReadSpec, Split, read_split
 
@@ -24,23 +25,32 @@ _FAILURE = re.compile(r"clinker\.formats\.FormatError (\{.*?\}) clinker\.end", r
 
 
 def scan(
-    session: Session, spec: ReadSpec, inventory: Inventory, tally: Tally | None = None
+    session: Session,
+    spec: ReadSpec,
+    inventory: Inventory,
+    tally: Tally | None = None,
+    meter: Meter | None = None,
 ) -> DataFrame:
     """The records of a source, read by the workers; partitions stand in the order of splits."""
 
     def read(splits: Sequence[Split]) -> Iterator[pa.RecordBatch]:
-        return _read(spec, inventory, splits, tally)
+        return _read(spec, inventory, splits, tally, meter)
 
     return session.engine.scan(session.spark, _tasks(inventory), read, inventory.delivered)
 
 
 def _read(
-    spec: ReadSpec, inventory: Inventory, splits: Sequence[Split], tally: Tally | None
+    spec: ReadSpec,
+    inventory: Inventory,
+    splits: Sequence[Split],
+    tally: Tally | None,
+    meter: Meter | None,
 ) -> Iterator[pa.RecordBatch]:
     try:
         for split in splits:
             batches = read_split(spec, inventory, split)
-            yield from tally.counting(split, batches) if tally else batches
+            batches = tally.counting(split, batches) if tally else batches
+            yield from meter.noting(split, batches) if meter else batches
     except FormatError as problem:
         raise RuntimeError(_as_text(problem)) from None
 

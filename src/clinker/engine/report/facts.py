@@ -10,12 +10,15 @@ from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, TypeAlias
 
 from clinker.diagnostics import Diagnostic, Location
+from clinker.diagnostics.render import render_text
 from clinker.formats.files.uuid7 import Uuid7Source
 from clinker.frozen import frozen
 from clinker.plan.analyses.passing import NodePassing
 from clinker.stores.urls import FilePath
 
 if TYPE_CHECKING:
+    import pyarrow as pa
+
     from clinker.engine.rejects.entries import Rejected
     from clinker.plan.compile import Plan
 
@@ -106,6 +109,8 @@ class OutputReport:
     bytes: int
     preview: Content | None = None
     """What would have been written, if the run is a preview."""
+    table: pa.Table | None = None
+    """The same as a table, if the preview is to be one."""
 
 
 @frozen(kw_only=True)
@@ -227,6 +232,11 @@ class RunReport(Identity):
 
         return report_fragment(self)
 
+    def __repr__(self) -> str:
+        counts = self.counts
+        told = f"{counts.total} read, {counts.written} written, {counts.dlq} dead letters"
+        return f"<RunReport {self.pipeline!r}: {told}, exit code {int(self.exit_code)}>"
+
 
 def failed_report(
     identity: Identity,
@@ -272,3 +282,9 @@ class RunError(Exception):
         """How far the run came, if it read records."""
         self.notes = tuple(notes)
         """What belongs to the message, a line each."""
+
+    def __str__(self) -> str:
+        if self.diagnostics:
+            return render_text(self.diagnostics).rstrip()
+        help = f"help: {self.help}" if self.help else None
+        return "\n  ".join(filter(None, (self.message, *self.notes, help)))

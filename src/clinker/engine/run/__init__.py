@@ -17,4 +17,6 @@ logs        what a pipeline says while it runs
 tracing     what of that only the interpreter can tell
 observer    who watches a run
 journal     an observer that remembers, for reports of runs that fail as well
+following   tells who watches how far the engine is
+telling     an observer that tells Python programs
 """

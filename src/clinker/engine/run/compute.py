@@ -9,6 +9,8 @@ from contextlib import ExitStack, contextmanager
 from functools import partial
 from operator import itemgetter
 
+import pyarrow as pa
+
 from clinker.cxl.failure import printable
 from clinker.engine.flow.building import Building
 from clinker.engine.flow.flows import Flows
@@ -17,9 +19,11 @@ from clinker.engine.rejects.entries import Rejected
 from clinker.engine.rejects.sites import Demand
 from clinker.engine.report.facts import Exit, Retracted, RunError
 from clinker.engine.run.counting import count_nodes
+from clinker.engine.run.following import Following
 from clinker.engine.run.keeping import CollectedOutput, Keeping
 from clinker.engine.run.logs import announce
-from clinker.engine.run.prepare import Prepared
+from clinker.engine.run.observer import Observer
+from clinker.engine.run.prepare import Prepared, admit
 from clinker.engine.run.settle import (
     check_rejects,
     check_sizes,
@@ -34,6 +38,7 @@ from clinker.engine.writing.collecting import (
     FileKey,
     collect_here,
     collect_in_parts,
+    collect_table,
 )
 from clinker.engine.writing.record_keys import with_record_keys
 from clinker.formats.common.writing import Piece, WriteError
@@ -57,6 +62,7 @@ class ComputedOutput:
     files: slice
     """Its files among all that are published."""
     preview: bytes | None = None
+    table: pa.Table | None = None
 
 
 @frozen(eq=False, kw_only=True)
@@ -117,15 +123,17 @@ def compute(
         if not all(source.is_small for source in inputs):
             session.label_frames(flows.nodes)
         rejects = system.finals.prepare(session, flows)
-        for output in flows.outputs():
-            collect = partial(_collect, prepared, session, output, rounds)
-            output, found = keeping.of(output.planned.name, rounds.fallen, collect)
-            collected.append((output, found))
-            rejects += found.rejects
+        with Following(prepared, session) as following:
+            for output in flows.outputs():
+                collect = partial(_collect, prepared, session, output, rounds, following)
+                output, found = keeping.of(output.planned.name, rounds.fallen, collect)
+                collected.append((output, found))
+                rejects += found.rejects
         check_sizes(prepared, session, building, rounds)
         settled = settle_rejects(prepared, session, building, rounds, rejects)
         _check_written(collected)
         rejected = explain_rejects(prepared, session, building, settled)
+        _admit_files(prepared, collected)
         # Only what is settled is worth the copying.
         outputs = tuple(_put_together(prepared, *each) for each in collected)
         written = {output.name: output.records for output in outputs}
@@ -135,13 +143,16 @@ def compute(
 
 
 def _collect(
-    prepared: Prepared, session: Session, output: Written, rounds: Rounds, cleaning: ExitStack
+    prepared: Prepared,
+    session: Session,
+    output: Written,
+    rounds: Rounds,
+    following: Following,
+    cleaning: ExitStack,
 ) -> CollectedOutput:
     """What an output comes to, computed while others watch."""
-    prepared.observer.step_started(output.planned.name, prepared.total)
-    prepared.watch.step_started(output.planned.name)
+    following.step_started(output.planned.name)
     output, found = _pieces(prepared, session, output, rounds, cleaning)
-    prepared.observer.advanced(found.records)
     rounds.computed_again += found.records if rounds.rounds else 0
     return output, found
 
@@ -150,10 +161,13 @@ def _pieces(
     prepared: Prepared, session: Session, output: Written, rounds: Rounds, cleaning: ExitStack
 ) -> CollectedOutput:
     """The records of an output as pieces of its files, and the output that knows their columns."""
+    preview = prepared.plan.options.preview
+    if preview and preview.as_tables:
+        return output, collect_table(session.table(output.frame), output.spec)
     table = session.table(output.frame) if _fits_here(prepared, output) else None
     output = with_record_keys(session, output, table)
     if table is not None:
-        return output, collect_here(table, output.spec, per_file=output.per_file)
+        return output, collect_here(table, output.spec, output.filing)
     # The workers write beside the output, on the volume it goes to.
     target = prepared.destinations.target(output.planned)
     directory = prepared.publication.parts_directory(target)
@@ -162,8 +176,8 @@ def _pieces(
         session,
         output.frame,
         output.spec,
+        output.filing,
         directory,
-        per_file=output.per_file,
         decisive=rounds.decisive,
     )
 
@@ -175,6 +189,15 @@ def _check_written(collected: Sequence[CollectedOutput]) -> None:
             with _unwritable(output.planned):
                 # Raised itself, it would be part of a circle that holds on to the rejects' files.
                 raise found.unwritable.after(0)
+
+
+def _admit_files(prepared: Prepared, collected: Sequence[CollectedOutput]) -> None:
+    """Make sure that files can be written that only the records tell of."""
+    found = {
+        output.planned.name: sorted(each.pieces) for output, each in collected if output.filing.by
+    }
+    if found and not prepared.plan.options.preview:
+        admit(prepared, found)
 
 
 def _fits_here(prepared: Prepared, output: Written) -> bool:
@@ -203,12 +226,21 @@ def _unwritable(output: PlannedOutput) -> Iterator[None]:
         raise RunError(message, Exit.IO, [diagnostic], help) from problem
 
 
+def _telling(observer: Observer, pieces: Sequence[Piece]) -> Iterator[Piece]:
+    """The pieces; an observer is told of each that has been written."""
+    for piece in pieces:
+        yield piece
+        observer.advanced(piece.size)
+
+
 def _put_together(prepared: Prepared, output: Written, collected: Collected) -> ComputedOutput:
     """The files of an output, aside; of a preview, what they would hold."""
     name, records = output.planned.name, collected.records
     for note, count in collected.notes.items():
         in_records = "1 record" if count == 1 else f"{count} records"
         prepared.observer.warned(f"output '{name}': {note} (in {in_records})")
+    if collected.table is not None:
+        return ComputedOutput(name=name, records=records, files=slice(0), table=collected.table)
     if prepared.plan.options.preview:
         every = [piece for pieces in collected.pieces.values() for piece in pieces]
         content = io.BytesIO()
@@ -221,8 +253,11 @@ def _put_together(prepared: Prepared, output: Written, collected: Collected) -> 
     for key in destinations.keys(output.planned):
         pieces_of.setdefault(key, [])
     before = len(publication)
+    size = sum(piece.size for pieces in pieces_of.values() for piece in pieces)
+    prepared.observer.step_started(f"writing {name}", size or None, "bytes")
     for key, pieces in sorted(pieces_of.items(), key=itemgetter(0)):
         target = destinations.target(output.planned, key)
+        told = _telling(prepared.observer, pieces)
         with _unwritable(output.planned):
-            assemble(publication, target, output.spec, pieces, prepared.observer.warned)
+            assemble(publication, target, output.spec, told, prepared.observer.warned)
     return ComputedOutput(name=name, records=records, files=slice(before, len(publication)))

@@ -6,6 +6,7 @@ import time
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
+from clinker.cxl.failure import printable
 from clinker.cxl.syntax.ast import TraceLevel
 from clinker.cxl.values import Value
 from clinker.engine.report.facts import (
@@ -15,7 +16,7 @@ from clinker.engine.report.facts import (
     SourceReport,
     StepTime,
 )
-from clinker.engine.run.observer import Observer, Unit
+from clinker.engine.run.observer import Observer, Progress, Unit
 
 _STARTING, _PUBLISHING = "starting", "publishing"
 
@@ -72,11 +73,14 @@ class Journal:
     def advanced(self, amount: int) -> None:
         self._reader.advanced(amount)
 
+    def progressed(self, progress: Progress) -> None:
+        self._reader.progressed(progress)
+
     def measured(self, peak_rss_bytes: int) -> None:
         self._reader.measured(peak_rss_bytes)
 
     def warned(self, text: str) -> None:
-        self._warnings.append(text)
+        self._warnings.append(printable(text))
         self._reader.warned(text)
 
     def wants(self, level: TraceLevel) -> bool:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import atexit
+from collections.abc import Mapping
 from contextlib import ExitStack
 
 from pyspark.sql import DataFrame, SparkSession
@@ -13,12 +14,13 @@ from clinker.engine.flow.flow import IS_KEPT, REJECT
 from clinker.engine.flow.flows import Flows
 from clinker.engine.flow.frame import Frame
 from clinker.engine.nodes.route import branch_flow
+from clinker.engine.reading.frames import ArrowStream, with_frames
 from clinker.engine.reading.inputs import open_inputs
 from clinker.engine.reading.spooling import run_spool
 from clinker.engine.rejects.sites import Demand, Sites
 from clinker.engine.report.facts import identify
-from clinker.engine.run.observer import Quiet
 from clinker.engine.run.system import system_values
+from clinker.engine.run.telling import Telling
 from clinker.engine.session import adopt
 from clinker.formats.files.spool import Spool
 from clinker.plan.compile import Plan
@@ -26,17 +28,31 @@ from clinker.plan.nodes import PlannedOutput
 
 
 @timed()
-def node_frame(plan: Plan, node: str, port: str | None, spark: SparkSession) -> DataFrame:
-    """The records that leave a node or one of its ports, in a session of the caller's."""
+def node_frame(
+    plan: Plan,
+    node: str,
+    port: str | None,
+    spark: SparkSession,
+    frames: Mapping[str, ArrowStream],
+) -> DataFrame:
+    """The records that leave a node or one of its ports, in a session of the caller's.
+
+    Some sources may read frames instead of their files.
+    """
     sites = Sites()
     identity = identify(plan.options.batch_id)
-    inputs = open_inputs(plan, identity, sites, _lasting_spool(plan), Quiet(), whole=True)
+    spool = _lasting_spool(plan)
+    plan = with_frames(plan, frames, spool)
+    telling = Telling()
+    inputs = open_inputs(plan, identity, sites, spool, telling, whole=True)
+    for warning in (w for source in inputs for w in source.inventory.warnings):
+        telling.warned(warning)
     system = system_values(plan, identity, inputs)
     # Nobody will run it again.
     every = frozenset(Demand)
     with adopt(spark, lends_frames=True) as session:
         overrides = session.engine.overrides
-        building = Building(plan, system, sites, Quiet(), every, overrides=overrides)
+        building = Building(plan, system, sites, telling, every, overrides=overrides)
         flows = Flows(building, inputs)
         system.finals.prepare(session, flows)
         return session.data_frame(_lent_frame(plan, node, port, flows))

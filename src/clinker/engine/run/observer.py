@@ -8,13 +8,27 @@ from typing import Literal, Protocol, TypeAlias
 from clinker.cxl.syntax.ast import TraceLevel
 from clinker.cxl.values import Value
 from clinker.engine.report.facts import Identity, RejectedAlike, SourceReport
+from clinker.frozen import frozen
 
 Unit: TypeAlias = Literal["records", "bytes"]
 """What is counted of a step."""
 
 
+@frozen
+class Progress:
+    """How far the engine is in a step."""
+
+    read: int
+    """Bytes of sources that workers have read."""
+    to_read: int
+    """0 if workers read nothing."""
+    tasks_done: int
+    tasks: int
+    """Those of the stages at hand; 0 if that is not known."""
+
+
 class Observer(Protocol):
-    """Is called from the thread that runs the pipeline."""
+    """Is called from the thread that runs the pipeline, unless it says otherwise."""
 
     def began(self, identity: Identity) -> None:
         """The run has a name now; it is the first thing to be told."""
@@ -33,6 +47,9 @@ class Observer(Protocol):
 
     def advanced(self, amount: int) -> None:
         """So much more of the step is done."""
+
+    def progressed(self, progress: Progress) -> None:
+        """The engine is so far; another thread tells, several times a second."""
 
     def warned(self, text: str) -> None:
         """Something about the whole run deserves attention."""
@@ -78,6 +95,9 @@ class Quiet:
         pass
 
     def advanced(self, amount: int) -> None:
+        pass
+
+    def progressed(self, progress: Progress) -> None:
         pass
 
     def warned(self, text: str) -> None:

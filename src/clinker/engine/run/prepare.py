@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 
 from clinker.cxl.syntax.ast import TraceLevel
@@ -13,6 +13,7 @@ from clinker.engine.report.facts import Identity, identify
 from clinker.engine.run.claiming import Claiming
 from clinker.engine.run.observer import Observer
 from clinker.engine.run.watch import Watch
+from clinker.engine.writing.collecting import FileKey
 from clinker.engine.writing.destinations import (
     Destinations,
     check_existing,
@@ -42,6 +43,8 @@ class Prepared:
     inputs: tuple[SourceInput, ...]
     destinations: Destinations
     publication: Publication
+    claiming: Claiming
+    claimed: tuple[FilePath, ...]
     watch: Watch
 
     @property
@@ -88,8 +91,9 @@ def _prepare(
         observer.warned(warning)
     destinations = Destinations(plan, identity, inputs)
     _recover(plan, observer, destinations.directories())
-    if not plan.options.preview and (more := destinations.files()):
-        claiming.claim([*known, *more])
+    claimed = (*known, *destinations.files())
+    if not plan.options.preview and len(claimed) > len(known):
+        claiming.claim(claimed)
         check_existing(plan, identity)
     destinations.check()
     return Prepared(
@@ -101,8 +105,20 @@ def _prepare(
         inputs=inputs,
         destinations=destinations,
         publication=publication,
+        claiming=claiming,
+        claimed=claimed,
         watch=watch,
     )
+
+
+def admit(prepared: Prepared, found: Mapping[str, Sequence[FileKey]]) -> None:
+    """Prepare the files of some outputs that only their records tell of; `RunError` if they cannot
+    be written."""
+    destinations = prepared.destinations
+    paths = destinations.paths(found)
+    _recover(prepared.plan, prepared.observer, dict.fromkeys(path.parent for path in paths))
+    prepared.claiming.claim([*prepared.claimed, *paths])
+    destinations.check(found)
 
 
 def _recover(plan: Plan, observer: Observer, directories: Iterable[FilePath]) -> None:

@@ -125,4 +125,5 @@ def _output_report(output: ComputedOutput, published: Sequence[Published]) -> Ou
         records=output.records,
         bytes=sum(file.size for file in own),
         preview=output.preview,
+        table=output.table,
     )

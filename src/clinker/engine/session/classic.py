@@ -28,7 +28,7 @@ from clinker.engine.flow.frame import BatchFunction
 from clinker.engine.session import spilling
 from clinker.engine.session.conf import master
 from clinker.engine.session.endpoint import check_reachable
-from clinker.engine.session.engine import Engine
+from clinker.engine.session.engine import Engine, Tasks
 from clinker.engine.session.jvm import Jvm
 from clinker.engine.session.memory import AMPLE
 from clinker.engine.session.mode import enter_mode
@@ -46,6 +46,16 @@ class Classic(Engine):
         self._is_ample = is_ample
         self._counted_stage = -1
         """The last stage of what is not to be told any more."""
+
+    def tasks(self) -> Tasks | None:
+        tracker = self._spark.sparkContext.statusTracker()
+        try:
+            found = [tracker.getStageInfo(stage) for stage in tracker.getActiveStageIds()]
+        except (Py4JError, ConnectionError):  # the JVM is gone, which others tell
+            return None
+        stages = [stage for stage in found if stage]
+        done = sum(stage.numCompletedTasks for stage in stages)
+        return Tasks(done, sum(stage.numTasks for stage in stages)) if stages else None
 
     def label(self, frame: DataFrame, node: str) -> None:
         spilling.label(self._spark, frame, node)
@@ -73,6 +83,12 @@ class Classic(Engine):
 def attach(jvm: Jvm) -> Session:
     """The session of a JVM that was started for it."""
     settings = jvm.settings
+    if SparkContext._active_spark_context is not None:
+        jvm.kill()
+        raise SessionError(
+            "this process has a Spark session already, and no room for another: run the pipeline "
+            "in that one, as in plan.run(spark)"
+        )
     leave_mode = enter_mode(connect=False)
     try:
         if settings.master:

@@ -14,8 +14,9 @@ from clinker.engine.session.workspace import SPILL
 _LARGEST_LOCAL = "spark.sql.execution.arrow.localRelationThreshold"
 """How large tables may be that Spark holds as rows, not as the Arrow data they come as: that is
 faster to plan with, but many times as large."""
+TIME_ZONE = "spark.sql.session.timeZone"
 REQUIRED = {
-    "spark.sql.session.timeZone": "UTC",
+    TIME_ZONE: "UTC",
     "spark.sql.caseSensitive": "true",
 }
 """Without these a pipeline would give other results."""

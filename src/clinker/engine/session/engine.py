@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, TypeVar
 
 from clinker.engine.flow.frame import BatchFunction, quoted
+from clinker.frozen import frozen
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -19,6 +20,14 @@ if TYPE_CHECKING:
     from clinker.cxl.sql.operand import SqlForm
 
 T = TypeVar("T")
+
+
+@frozen
+class Tasks:
+    """The tasks of the stages at hand; others may follow that nobody knows of yet."""
+
+    done: int
+    total: int
 
 
 class Engine:
@@ -73,6 +82,10 @@ class Engine:
         # behind the processes that plan it, for as long as the session lives.
         numbers = spark.range(0, len(tasks), 1, max(1, len(tasks)))
         return self.map_in_arrow(numbers, read_all, spark_schema(schema))
+
+    def tasks(self) -> Tasks | None:
+        """What the engine is at work on, asked by any thread; None if it does not tell."""
+        return None
 
     def label(self, frame: DataFrame, node: str) -> None:
         """Remember of what node the last step of a frame is the work."""

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping
 from contextlib import suppress
 from typing import TYPE_CHECKING
 
-from clinker.engine.session.conf import REQUIRED, UNSUBSTITUTED
+from clinker.engine.session.conf import REQUIRED, TIME_ZONE, UNSUBSTITUTED
 from clinker.engine.session.jvm import Jvm
 from clinker.engine.session.settings import SessionError, SessionSettings
 
@@ -14,6 +15,12 @@ if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
     from clinker.engine.session.session import Session
+
+_UTC = re.compile(
+    r"(?:Etc/)?(?:UTC|UCT|GMT|Universal|Zulu|Greenwich)|UT|Z"
+    r"|(?:(?:Etc/)?GMT|UTC|UT)?[+-]?00?(?::?00(?::?00)?)?",
+    re.IGNORECASE,
+)
 
 
 def start_jvm(settings: SessionSettings) -> Jvm | None:
@@ -57,12 +64,18 @@ def adopt(spark: SparkSession, *, lends_frames: bool = False) -> Session:
 
 def _check(spark: SparkSession, wanted: Mapping[str, str], why: str) -> None:
     for name, value in wanted.items():
-        found = spark.conf.get(name)
-        if (found or "").lower() != value.lower():
+        found = spark.conf.get(name) or ""
+        is_as_wanted = is_utc(found) if name == TIME_ZONE else found.lower() == value.lower()
+        if not is_as_wanted:
             raise SessionError(
                 f"this Spark session has {name} = {found}, and {why}: "
                 f"set spark.conf.set('{name}', '{value}')"
             )
+
+
+def is_utc(zone: str) -> bool:
+    """Whether clocks of a zone, by whatever of its names, always show what those of UTC show."""
+    return _UTC.fullmatch(zone.strip()) is not None
 
 
 def _changed(spark: SparkSession, wanted: Mapping[str, str]) -> Callable[[], None]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import ExitStack, contextmanager
 from typing import TYPE_CHECKING, cast
 
@@ -11,6 +11,7 @@ from pyspark.sql.connect.session import SparkSession as RemoteSession
 
 from clinker.engine.session.conf import runtime_conf
 from clinker.engine.session.endpoint import check_reachable
+from clinker.engine.session.engine import Engine, Tasks
 from clinker.engine.session.mode import enter_mode
 from clinker.engine.session.package import ship_package
 from clinker.engine.session.secrets import hide_secrets, shown_address
@@ -20,10 +21,35 @@ from clinker.engine.session.workspace import RunDirectory
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
+    from pyspark.sql.connect.shell.progress import ProgressHandler, StageInfo
 
 _ISOLATED = "spark.sql.artifact.isolation.enabled"
 """Only a server can choose it. Servers that are started as such do; those that are plugins of
 another application do not."""
+
+
+class Remote(Engine):
+    """Spark behind a Connect server, which tells how far it is whenever it likes to."""
+
+    def __init__(self, session: RemoteSession) -> None:
+        self._latest: Tasks | None = None
+        # It takes any function, and asks its own type checker for a class.
+        session.registerProgressHandler(cast("ProgressHandler", self._told))
+
+    def tasks(self) -> Tasks | None:
+        return self._latest
+
+    def _told(
+        self,
+        stages: Iterable[StageInfo] | None,
+        inflight_tasks: int,
+        operation_id: str | None,
+        done: bool,
+    ) -> None:
+        known = list(stages or ())
+        total = sum(stage.num_tasks for stage in known)
+        finished = sum(stage.num_completed_tasks for stage in known)
+        self._latest = Tasks(finished, total) if total and not done else None
 
 
 def connect(url: str, settings: SessionSettings) -> Session:
@@ -34,6 +60,7 @@ def connect(url: str, settings: SessionSettings) -> Session:
         remote = RemoteSession.builder.remote(url).create()
         undoing.callback(remote.stop)
         spark = cast("SparkSession", remote)
+        engine = Remote(remote)
         _check_isolation(spark, url)
         for name, value in runtime_conf(settings).items():
             spark.conf.set(name, value)
@@ -46,7 +73,7 @@ def connect(url: str, settings: SessionSettings) -> Session:
         leave_mode()
 
     facts = EngineFacts("spark-connect", version, shown_address(url), None)
-    return Session(spark, facts, stop)
+    return Session(spark, facts, stop, engine=engine)
 
 
 @contextmanager

@@ -14,16 +14,29 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+import numpy.typing as npt
 import orjson
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from clinker.cxl.types import Type
 from clinker.engine.flow.flow import POSITION, REJECT, SOURCE
 from clinker.engine.flow.frame import BatchFunction, Frame
 from clinker.engine.rejects.reject_texts import REJECTS, rejects_of, source_text
+from clinker.engine.writing.tables import typed_table
+from clinker.file_names import name_part
+from clinker.formats.common.cell_texts import show_values
+from clinker.formats.common.column_types import is_tagged
 from clinker.formats.common.read_spec import FILE_SHIFT
 from clinker.formats.common.rendering import render_all
-from clinker.formats.common.writing import Piece, WriteError, WriteSpec, writing_to
+from clinker.formats.common.tagged_texts import forget_spelling
+from clinker.formats.common.writing import (
+    OutputColumn,
+    Piece,
+    WriteError,
+    WriteSpec,
+    writing_to,
+)
 from clinker.formats.files.parts import Part, PartWriter
 from clinker.formats.renderer import renderer
 from clinker.frozen import frozen
@@ -31,15 +44,20 @@ from clinker.frozen import frozen
 if TYPE_CHECKING:
     from clinker.engine.session.session import Session
 
-FileKey = tuple[int, int]
-"""The number of a source and of one of its files."""
-ONE_FILE: FileKey = (-1, -1)
+FileKey = tuple[int, int, tuple[str, ...]]
+"""The number of a source and of one of its files, and values as they stand in names of files."""
+ONE_FILE: FileKey = (-1, -1, ())
+MOST_FILES = 10_000
+"""How many files an output may have for values: more are a slip, and no disk likes them."""
+_MOST_OPEN = 64
+"""How many files a task has open at a time."""
 
 _WRITTEN = pa.schema(
     [
         ("partition", pa.int32()),
         ("source", pa.int32()),
         ("file", pa.int32()),
+        ("values", pa.list_(pa.string())),
         ("path", pa.string()),
         ("records", pa.int64()),
         ("size", pa.int64()),
@@ -54,9 +72,25 @@ _WRITTEN = pa.schema(
 )
 
 
+@frozen(eq=False, kw_only=True)
+class Filing:
+    """Which records of an output go to files of their own."""
+
+    path: str
+    """As users write it, with its tokens."""
+    by_input: bool = False
+    """Whether those of each input file do."""
+    by: tuple[OutputColumn, ...] = ()
+    """Those of each value that these hidden columns have."""
+
+    @property
+    def is_one_file(self) -> bool:
+        return not (self.by_input or self.by)
+
+
 @frozen(eq=False)
 class Collected:
-    """What an output is made of, by input file if it writes one for each, and the rejects."""
+    """What an output is made of, by the files it goes to, and the rejects."""
 
     pieces: dict[FileKey, list[Piece]]
     rejects: Sequence[pa.Table]
@@ -64,9 +98,13 @@ class Collected:
     """Why there are not all pieces; the rejects are all."""
     is_whole: bool = True
     """Whether nobody gave up writing since a rejected record decided that it was in vain."""
+    table: pa.Table | None = None
+    """The records themselves, if they are wanted as such instead of pieces."""
 
     @property
     def records(self) -> int:
+        if self.table is not None:
+            return len(self.table)
         return sum(piece.records for pieces in self.pieces.values() for piece in pieces)
 
     @property
@@ -96,42 +134,68 @@ def kept_records(table: pa.Table) -> pa.Table:
     return kept if reject.null_count == len(table) else kept.filter(pc.is_null(reject))
 
 
-def by_file(table: pa.Table) -> Iterator[tuple[FileKey, pa.Table]]:
-    """The records of each input file, and those that come from none as `ONE_FILE`."""
-    sources = np.asarray(table.column(SOURCE).fill_null(ONE_FILE[0]))
-    files = np.asarray(table.column(POSITION).fill_null(-1)) >> FILE_SHIFT
-    order = np.lexsort((files, sources))
-    sources, files, ordered = sources[order], files[order], table.take(order)
-    is_next = (np.diff(sources) != 0) | (np.diff(files) != 0)
-    borders = (np.flatnonzero(is_next) + 1).tolist()
+def by_file(table: pa.Table, filing: Filing) -> Iterator[tuple[FileKey, pa.Table]]:
+    """The records of each file; with input files, those that come from none as `ONE_FILE`."""
+    if filing.is_one_file:
+        yield ONE_FILE, table
+        return
+    sources = files = np.full(len(table), -1)
+    if filing.by_input:
+        sources = np.asarray(table.column(SOURCE).fill_null(-1))
+        files = np.asarray(table.column(POSITION).fill_null(-1)) >> FILE_SHIFT
+    values = [_encoded(table.column(column.held_as), column.type) for column in filing.by]
+    keys = np.stack([sources, files, *(codes for codes, _ in values)])
+    order = np.lexsort(keys[::-1])
+    keys, ordered = keys[:, order], table.take(order)
+    borders = (np.flatnonzero(np.diff(keys).any(axis=0)) + 1).tolist()
     for begin, end in pairwise([0, *borders, len(table)]):
         if end > begin:
-            yield (int(sources[begin]), int(files[begin])), ordered.slice(begin, end - begin)
+            source, file, *codes = keys[:, begin].tolist()
+            names = (of[code] for code, (_, of) in zip(codes, values, strict=True))
+            yield (source, file, tuple(names)), ordered.slice(begin, end - begin)
 
 
-def collect_here(table: pa.Table, spec: WriteSpec, *, per_file: bool) -> Collected:
+def _encoded(column: pa.ChunkedArray, type_: Type) -> tuple[npt.NDArray[Any], list[str]]:
+    """Values as numbers, and what stands for each of them in the name of a file."""
+    values = pa.concat_arrays(column.chunks) if column.num_chunks else pa.array([], column.type)
+    if is_tagged(type_):
+        values = forget_spelling(values)
+    texts = pc.fill_null(show_values(values, type_), None).dictionary_encode()
+    names = [name_part(text) for text in texts.dictionary.to_pylist()]
+    codes = np.asarray(texts.indices.fill_null(len(names)))
+    return codes, [*names, name_part(None)]
+
+
+def collect_here(table: pa.Table, spec: WriteSpec, filing: Filing) -> Collected:
     """Render records that are in the driver's memory."""
     texts, kept = reject_texts(table), kept_records(table)
     rejects = [rejects_of(texts)] if texts else []
-    parts = by_file(kept) if per_file else [(ONE_FILE, kept)]
     try:
         form = renderer(spec)
         pieces = {
-            key: list[Piece](render_all(form, _written_columns(part, spec).to_batches()))
-            for key, part in parts
+            key: list[Piece](render_all(form, _written_columns(part, filing).to_batches()))
+            for key, part in by_file(kept, filing)
         }
+        _check_number(len(pieces), filing)
     except WriteError as problem:
         return Collected({}, rejects, problem)
     return Collected(pieces, rejects)
+
+
+def collect_table(table: pa.Table, spec: WriteSpec) -> Collected:
+    """Take records that are in the driver's memory as they are."""
+    texts = reject_texts(table)
+    rejects = [rejects_of(texts)] if texts else []
+    return Collected({}, rejects, table=typed_table(kept_records(table), spec))
 
 
 def collect_in_parts(
     session: Session,
     frame: Frame,
     spec: WriteSpec,
+    filing: Filing,
     directory: Path,
     *,
-    per_file: bool,
     decisive: Set[int] = frozenset(),
 ) -> Collected:
     """Have every task of the engine render its records to a part file.
@@ -140,7 +204,7 @@ def collect_in_parts(
     be all pieces then.
     """
     part_number = session.engine.part_number
-    function = _part_function(spec, str(directory), per_file, frozenset(decisive), part_number)
+    function = _part_function(spec, filing, str(directory), frozenset(decisive), part_number)
     written = session.run_in_parts(frame, function, _WRITTEN)
     rows = sorted(written.to_pylist(), key=lambda row: row["partition"])
     rejects = [_read(row["rejects"]) for row in rows if row["rejects"]]
@@ -158,8 +222,21 @@ def collect_in_parts(
     pieces: dict[FileKey, list[Piece]] = {}
     for row in rows:
         if row["path"] is not None:
-            pieces.setdefault((row["source"], row["file"]), []).append(_part(row))
+            key = (row["source"], row["file"], tuple(row["values"]))
+            pieces.setdefault(key, []).append(_part(row))
+    try:
+        _check_number(len(pieces), filing)
+    except WriteError as problem:
+        return Collected({}, rejects, problem)
     return Collected(pieces, rejects, is_whole=is_whole)
+
+
+def _check_number(files: int, filing: Filing) -> None:
+    if filing.by and files > MOST_FILES:
+        raise WriteError(
+            f"'{filing.path}' would be more than {MOST_FILES:,} files",
+            help="name a field with fewer values, or write one file and split it",
+        )
 
 
 def _part(row: dict[str, Any]) -> Part:
@@ -180,15 +257,15 @@ def _read(path: str) -> pa.Table:
 
 def _part_function(
     spec: WriteSpec,
+    filing: Filing,
     directory: str,
-    per_file: bool,
     decisive: frozenset[int],
     part_number: Callable[[], int],
 ) -> BatchFunction:
     """What a task does with its partition; the rows it gives tell what it has written."""
 
     def write(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-        task = _Task(spec, directory, part_number(), per_file, decisive)
+        task = _Task(spec, filing, directory, part_number(), decisive)
         for batch in batches:
             task.take(batch)
         yield pa.RecordBatch.from_pylist(task.finish(), _WRITTEN)
@@ -206,15 +283,15 @@ class _Task:
     def __init__(
         self,
         spec: WriteSpec,
+        filing: Filing,
         directory: str,
         partition: int,
-        per_file: bool,
         decisive: frozenset[int],
     ) -> None:
         self._spec = spec
         self._directory = Path(directory)
         self._partition = partition
-        self._per_file = per_file
+        self._filing = filing
         self._decisive = frozenset(map(str, decisive))
         self._in_vain = self._directory / "in-vain"
         """There as soon as some task knows that nothing of what is written will be used."""
@@ -238,11 +315,14 @@ class _Task:
             self._failure = self._failed(problem)
 
     def _write(self, kept: pa.Table) -> None:
-        for key, part in by_file(kept) if self._per_file else [(ONE_FILE, kept)]:
+        for key, part in by_file(kept, self._filing):
             if key not in self._writers:
+                _check_number(len(self._writers) + 1, self._filing)
                 self._writers[key] = PartWriter(self._directory, self._spec, self._partition)
-            for piece in _written_columns(part, self._spec).to_batches():
+            for piece in _written_columns(part, self._filing).to_batches():
                 self._writers[key].write(piece)
+            if len(self._writers) > _MOST_OPEN:
+                self._writers[key].rest()
 
     def finish(self) -> list[dict[str, Any]]:
         rows: list[dict[str, Any]] = []
@@ -259,12 +339,13 @@ class _Task:
         return rows
 
     def _closed(self, key: FileKey) -> dict[str, Any]:
-        source, file = key
+        source, file, values = key
         part = self._writers[key].close()
         return {
             "partition": self._partition,
             "source": source,
             "file": file,
+            "values": values,
             "path": part.path,
             "records": part.records,
             "size": part.size,
@@ -296,7 +377,7 @@ class _Task:
             writer.abandon()
 
 
-def _written_columns(table: pa.Table, spec: WriteSpec) -> pa.Table:
+def _written_columns(table: pa.Table, filing: Filing) -> pa.Table:
     """What the renderer looks at."""
-    hidden = {REJECT, SOURCE, POSITION}
+    hidden = {REJECT, SOURCE, POSITION, *(column.held_as for column in filing.by)}
     return table.select([name for name in table.column_names if name not in hidden])

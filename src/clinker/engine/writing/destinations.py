@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
-from pathlib import PurePath, PurePosixPath
+from functools import cache
+from pathlib import Path, PurePath, PurePosixPath
 from typing import assert_never
 
 from clinker.config.nodes.output import OutputConfig
@@ -19,6 +20,7 @@ from clinker.plan.compile import Plan
 from clinker.plan.files.paths import (
     PathValues,
     forbidden,
+    ignores_case,
     known_values,
     locate,
     pipeline_hash,
@@ -42,33 +44,52 @@ class Destinations:
         self._inputs = inputs
 
     def keys(self, output: PlannedOutput) -> list[FileKey]:
-        """What an output writes files for: each of its input files, or all of them."""
-        if not is_per_file(output.node.config):
+        """What an output writes files for: each of its input files, or all of them.
+
+        Those for values are not known before the records are.
+        """
+        if output.node.config.path.fields:
+            return []
+        if not is_per_input(output.node.config):
             return [ONE_FILE]
         sources = _record_sources(self._plan, output.name)
         return [
-            (source.number, file)
+            (source.number, file, ())
             for source in self._inputs
             if source.name in sources
             for file in range(len(source.files))
         ]
 
     def target(self, output: PlannedOutput, key: FileKey = ONE_FILE) -> Target:
-        file = None if key == ONE_FILE else (self._inputs[key[0]], key[1])
-        return _target(self._plan, output, self._identity, file)
+        source, number, values = key
+        file = None if source == ONE_FILE[0] else (self._inputs[source], number)
+        return _target(self._plan, output, self._identity, file, values)
 
-    def check(self) -> None:
-        """Whether none of the files for single input files is in the way, and none of all files
-        would be written twice."""
+    def check(self, found: Mapping[str, Sequence[FileKey]] | None = None) -> None:
+        """Whether none of the files for single input files, and for the values that were found in
+        some outputs, is in the way, and none of all files would be written twice."""
         first: dict[str, tuple[PlannedOutput, FileKey]] = {}
+        folds = cache(lambda directory: ignores_case(directory / "_"))
         for output in _outputs(self._plan):
-            for key in self.keys(output):
+            for key in [*self.keys(output), *(found or {}).get(output.name, ())]:
                 target = self.target(output, key)
                 if key != ONE_FILE:
                     _check_existing(self._plan, output, target)
-                earlier = first.setdefault(canonical(target.path), (output, key))
+                place = canonical(target.path)
+                if isinstance(target.path, Path) and folds(Path(place).parent):
+                    place = place.casefold()
+                earlier = first.setdefault(place, (output, key))
                 if earlier != (output, key) and target.if_exists != "unique_suffix":
                     raise self._written_twice(target.path, earlier, (output, key))
+
+    def paths(self, found: Mapping[str, Sequence[FileKey]]) -> list[FilePath]:
+        """The files for the values that were found in some outputs, as far as names are certain."""
+        targets = (
+            self.target(output, key)
+            for output in _outputs(self._plan)
+            for key in found.get(output.name, ())
+        )
+        return [target.path for target in targets if _is_certain(target)]
 
     def directories(self) -> Iterator[FilePath]:
         """Where the files for single input files go."""
@@ -80,7 +101,7 @@ class Destinations:
 
     def _per_file(self) -> Iterator[Target]:
         for output in _outputs(self._plan):
-            if is_per_file(output.node.config):
+            if is_per_input(output.node.config):
                 yield from (self.target(output, key) for key in self.keys(output))
 
     def _written_twice(
@@ -92,8 +113,12 @@ class Destinations:
         (other, other_key), (output, key) = earlier, later
         message = f"outputs '{other.name}' and '{output.name}' would both write '{path}'"
         help = "give each of them a path of its own"
-        if other is output:
-            names = [self._inputs[source].files[file].name for source, file in (other_key, key)]
+        if other is output and key[2]:
+            shown = [" and ".join(f"'{value}'" for value in each[2]) for each in (other_key, key)]
+            message = f"the records of {shown[0]} and of {shown[1]} would go to one file, '{path}'"
+            help = "this disk takes upper and lower case for the same: let values differ in more"
+        elif other is output:
+            names = [self._inputs[source].files[file].name for source, file, _ in (other_key, key)]
             message = f"the records of '{names[0]}' and '{names[1]}' would go to one file, '{path}'"
             help = "give the input files different names, or write them with outputs of their own"
             if len({PurePosixPath(name).with_suffix("") for name in names}) > 1:
@@ -106,7 +131,7 @@ class Destinations:
 def check_existing(plan: Plan, identity: Identity) -> None:
     """Whether no file is in the way of outputs that are the same whatever there is to read."""
     for output in _outputs(plan):
-        if not is_per_file(output.node.config):
+        if _is_one_file(output.node.config):
             _check_existing(plan, output, _target(plan, output, identity, None))
     for path in plan.dead_letters.files:
         if _existing(dead_letter_target(plan, path), None) and not plan.options.preview:
@@ -128,7 +153,7 @@ def known_files(plan: Plan, identity: Identity) -> list[FilePath]:
         *(
             _target(plan, output, identity, None)
             for output in _outputs(plan)
-            if not is_per_file(output.node.config)
+            if _is_one_file(output.node.config)
         ),
         *(dead_letter_target(plan, path) for path in plan.dead_letters.files),
     ]
@@ -143,7 +168,7 @@ def _is_certain(target: Target) -> bool:
 def known_directories(plan: Plan, identity: Identity) -> Iterator[FilePath]:
     """Where a run writes, whatever there is to read."""
     for output in _outputs(plan):
-        if not is_per_file(output.node.config):
+        if not is_per_input(output.node.config):
             yield _target(plan, output, identity, None).path.parent
     yield from (path.parent for path in plan.dead_letters.files)
 
@@ -168,9 +193,13 @@ def _existing(target: Target, naming: str | None) -> FilePath | None:
         raise RunError(message, Exit.IO) from problem
 
 
-def is_per_file(config: OutputConfig) -> bool:
+def is_per_input(config: OutputConfig) -> bool:
     """Whether an output writes a file for each input file."""
     return any(token.name in _PER_FILE for token in config.path.tokens)
+
+
+def _is_one_file(config: OutputConfig) -> bool:
+    return not (is_per_input(config) or config.path.fields)
 
 
 def _record_sources(plan: Plan, node: str) -> set[str]:
@@ -189,11 +218,17 @@ def _record_sources(plan: Plan, node: str) -> set[str]:
 
 
 def _target(
-    plan: Plan, output: PlannedOutput, identity: Identity, file: tuple[SourceInput, int] | None
+    plan: Plan,
+    output: PlannedOutput,
+    identity: Identity,
+    file: tuple[SourceInput, int] | None,
+    fields: Sequence[str] = (),
 ) -> Target:
-    """The file that an output writes; with `file`, that for the records of one input file."""
+    """The file that an output writes; with `file`, that for the records of one input file, with
+    `fields` for those with some values."""
     config = output.node.config
     values = _path_values(plan, output, identity, file)
+    values = replace(values, fields=dict(zip(config.path.fields, fields, strict=False)))
     options = plan.options
 
     def at(number: str) -> FilePath:

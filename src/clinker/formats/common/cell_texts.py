@@ -10,7 +10,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from clinker.cxl.failure import printable
-from clinker.cxl.types import Kind
+from clinker.cxl.types import Kind, Type
 from clinker.formats.common.column_types import is_tagged
 from clinker.formats.common.json_texts import write_lists, write_tagged
 from clinker.formats.common.rendering import take_column
@@ -33,11 +33,17 @@ def show_cells(
     if is_tagged(column.type):
         for mark, kind in [_MAPS] if holds_arrays else [_MAPS, _ARRAYS]:
             _refuse(pc.starts_with(values, mark), column, format, kind)
-        return _show_tagged(values)
-    if column.type.only(Kind.ARRAY):
-        if not holds_arrays:
-            _refuse(values.is_valid(), column, format, _ARRAYS[1])
-        return write_lists(values, column.type.element_type)
+    elif column.type.only(Kind.ARRAY) and not holds_arrays:
+        _refuse(values.is_valid(), column, format, _ARRAYS[1])
+    return show_values(values, column.type)
+
+
+def show_values(values: pa.Array, kind: Type) -> pa.StringArray:
+    """The texts of values, arrays and maps as JSON; null stays null."""
+    if is_tagged(kind):
+        return show_tagged(values)
+    if kind.only(Kind.ARRAY):
+        return write_lists(values, kind.element_type)
     return show_column(values)
 
 
@@ -85,7 +91,8 @@ def _refuse(where: pa.BooleanArray, column: OutputColumn, format: str, kind: str
         raise holds_map(column.name, first + 1, format, kind)
 
 
-def _show_tagged(tagged: pa.StringArray) -> pa.StringArray:
+def show_tagged(tagged: pa.StringArray) -> pa.StringArray:
+    """The texts of tagged values; arrays and maps as JSON."""
     return convert_by_tag(
         tagged,
         {
@@ -93,7 +100,7 @@ def _show_tagged(tagged: pa.StringArray) -> pa.StringArray:
             b"@": show_moments,
             b"-0123456789NI": _show_numbers,
             b"#": drop_tag,
-            b"[": lambda texts: pa.array(map(write_tagged, texts.to_pylist()), pa.string()),
+            b"[{": lambda texts: pa.array(map(write_tagged, texts.to_pylist()), pa.string()),
         },
     )
 

@@ -7,11 +7,11 @@ from collections.abc import Collection, Iterator, Sequence
 from clinker.formats.common.read_spec import InputFile, ReadSpec
 
 
-def describe_missing(source: str, names: Sequence[str]) -> str:
+def describe_missing(source: str, names: Sequence[str], who: str = "its files do") -> str:
     """The warning about declared columns that the files of a source do not have."""
     listed = ", ".join(f"'{name}'" for name in names)
     what = "columns" if len(names) > 1 else "column"
-    return f"source '{source}' declares {what} {listed}, which its files do not have: null"
+    return f"source '{source}' declares {what} {listed}, which {who} not have: null"
 
 
 def describe_missing_in(

@@ -10,8 +10,9 @@ from __future__ import annotations
 import uuid
 from collections import Counter
 from collections.abc import Iterable, Mapping
-from contextlib import ExitStack, suppress
+from contextlib import suppress
 from dataclasses import field
+from io import FileIO
 from pathlib import Path
 
 import numpy as np
@@ -84,8 +85,12 @@ class Part:
     def _index(self) -> pa.Table:
         if self.index is None:
             raise ValueError("only the parts of an output that is split or framed have an index")
-        with pa.memory_map(self.index) as file, pa.ipc.open_file(file) as index:
-            return index.read_all()
+        streams: list[pa.Table] = []
+        with pa.memory_map(self.index) as file:
+            while file.tell() < file.size():
+                with pa.ipc.open_stream(file) as stream:
+                    streams.append(stream.read_all())
+        return pa.concat_tables(streams)
 
 
 class PartWriter:
@@ -101,10 +106,10 @@ class PartWriter:
         self._end = 0
         """Where the last record ends."""
         self._notes: Counter[str] = Counter()
-        self._open = ExitStack()
-        self._index: pa.ipc.RecordBatchFileWriter | None = None
+        self._open: dict[Path, FileIO] = {}
+        self._is_indexed = False
         with writing_to(self._path):
-            self._file = self._open.enter_context(self._path.open("xb", buffering=0))
+            self._open[self._path] = self._path.open("xb", buffering=0)
 
     def write(self, batch: pa.RecordBatch) -> None:
         try:
@@ -120,23 +125,29 @@ class PartWriter:
         except WriteError as error:
             raise error.after(self._records) from None
 
-    def close(self) -> Part:
+    def rest(self) -> None:
+        """Have no file open until more is written."""
         with writing_to(self._path):
-            self._open.close()
+            while self._open:
+                _, file = self._open.popitem()
+                file.close()
+
+    def close(self) -> Part:
+        self.rest()
         return Part(
             path=str(self._path),
             order=self._order,
             records=self._records,
             size=self._size,
-            index=None if self._index is None else str(self._index_path),
+            index=str(self._index_path) if self._is_indexed else None,
             notes=dict(self._notes),
         )
 
     def abandon(self) -> None:
         """Close and remove the part."""
         # What a full disk has left unwritten fails again.
-        with suppress(OSError):
-            self._open.close()
+        with suppress(WriteError):
+            self.rest()
         self._path.unlink(missing_ok=True)
         self._index_path.unlink(missing_ok=True)
 
@@ -145,10 +156,15 @@ class PartWriter:
         return self._path.with_suffix(".index")
 
     def _append(self, data: bytes | pa.Buffer) -> None:
+        self._write(self._path, data)
+        self._size += len(memoryview(data))
+
+    def _write(self, path: Path, data: bytes | pa.Buffer) -> None:
+        if path not in self._open:
+            self._open[path] = path.open("ab", buffering=0)
         left = memoryview(data)
         while left:
-            left = left[self._file.write(left) :]
-        self._size += len(memoryview(data))
+            left = left[self._open[path].write(left) :]
 
     def _note(self, piece: Rendered) -> None:
         begin = self._end + len(self._renderer.separator) if self._records else 0
@@ -156,10 +172,11 @@ class PartWriter:
         self._end = int(ends[-1])
         columns = {_ENDS: pa.array(ends)} | ({} if groups is None else {_GROUPS: groups})
         batch = pa.RecordBatch.from_pydict(columns)
-        if self._index is None:
-            file = self._open.enter_context(self._index_path.open("xb"))
-            self._index = self._open.enter_context(pa.ipc.new_file(file, batch.schema))
-        self._index.write_batch(batch)
+        stream = pa.BufferOutputStream()
+        with pa.ipc.new_stream(stream, batch.schema) as writer:
+            writer.write_batch(batch)
+        self._write(self._index_path, stream.getvalue())
+        self._is_indexed = True
 
 
 def write_part(

@@ -75,7 +75,7 @@ def _read_small_batches(
     spec: ReadSpec, dialect: JsonDialect, inventory: Inventory, split: Split
 ) -> Iterator[pa.RecordBatch]:
     parts = _read_parts(spec, dialect, inventory, split)
-    conversion = _Conversion(spec, inventory, split.file)
+    conversion = Conversion(spec, inventory, split.file)
     are_lines = _form(inventory, split) == "ndjson"
     row = split.first_row
     while True:
@@ -92,7 +92,7 @@ def _read_small_batches(
 
 
 def _next_batch(
-    parts: Iterator[Records], conversion: _Conversion, row: int, path: str, are_lines: bool
+    parts: Iterator[Records], conversion: Conversion, row: int, path: str, are_lines: bool
 ) -> pa.RecordBatch | None:
     records = next(parts, None)
     if records is None:
@@ -152,7 +152,7 @@ def read_origins(
 
     `rows` are their numbers in the file, in order.
     """
-    conversion = _Conversion(spec, inventory, split.file)
+    conversion = Conversion(spec, inventory, split.file)
     places = [row - split.first_row for row in rows]
     records = WholeRecords(list(_choose_records(spec, dialect, inventory, split, places)))
     return tag_maps([conversion.fields(record) for record in _take_whole(records)])
@@ -237,8 +237,8 @@ def _pause_collection() -> Iterator[None]:
             gc.enable()
 
 
-class _Conversion:
-    """Turns records of one file into batches."""
+class Conversion:
+    """Turns records of one file into batches, whatever they are read from."""
 
     def __init__(self, spec: ReadSpec, inventory: Inventory, file: InputFile) -> None:
         self._spec = spec

@@ -365,6 +365,8 @@ class PathValues:
     """The name, without its extension, of the file a record was read from."""
     source_path: str = ""
     """The same with its directories."""
+    fields: Mapping[str, str] = field(default_factory=dict)
+    """What `{field:name}` gives, by the fields: parts of names already."""
 
 
 def render(template: Template, values: PathValues) -> str:
@@ -384,6 +386,9 @@ def _render_token(token: Token, values: PathValues) -> str:
 def _value(token: Token, values: PathValues) -> str:
     if token.name == "source_name" and token.argument:
         return values.source_names.get(token.argument, token.argument)
+    if token.name == "field":
+        name = token.argument or ""
+        return values.fields.get(name, f"{{value of {name}}}")
     value: str = getattr(values, token.name)
     if token.name == "pipeline_hash" and token.argument != "full":
         return value[: int(token.argument or _HASH_LENGTH)]

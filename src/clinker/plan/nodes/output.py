@@ -54,6 +54,7 @@ class PlannedOutput(PlannedNode[OutputNode]):
         needed |= {key.field for key in config.sort_order}
         if config.split and config.split.group_key:
             needed.add(config.split.group_key)
+        needed.update(config.path.fields)
         yield Wanted(needed, config.include_unmapped)
 
 
@@ -119,6 +120,7 @@ def _name_fields(node: OutputNode) -> Iterator[NamedField]:
     yield from ((f, node.config.at("mapping", o)) for o, f in node.config.mapping.items())
     for position, key in enumerate(node.config.sort_order):
         yield key.field, node.config.at("sort_order", position)
+    yield from ((field, node.config.at("path")) for field in node.config.path.fields)
 
 
 def _check_names(binder: Binder, unit: Unit, node: OutputNode, upstream: Records) -> None:
@@ -142,6 +144,8 @@ def _check_names(binder: Binder, unit: Unit, node: OutputNode, upstream: Records
     if config.split and config.split.group_key:
         at = config.split.at("group_key")
         binder.require_field(unit, config.split.group_key, row, at, "split")
+    for field in config.path.fields:
+        binder.require_field(unit, field, row, config.at("path"), "path")
     for position, key in enumerate(config.sort_order):
         at = config.at("sort_order", position)
         binder.require_field(unit, key.field, row, at, "sort_order")

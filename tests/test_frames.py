@@ -1,0 +1,219 @@
+"""Frames of other libraries as sources, and records as tables."""
+
+from __future__ import annotations
+
+import datetime as dt
+import logging
+from decimal import Decimal
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+import pyarrow as pa
+import pytest
+
+import clinker
+from clinker.engine.session.session import Session
+
+PIPELINE = """
+pipeline: { name: orders }
+error_handling: { strategy: continue, dlq: { path: dlq.csv } }
+nodes:
+  - type: source
+    name: orders
+    config:
+      type: csv
+      path: orders.csv
+      on_unmapped: { mode: MODE }
+      schema:
+        - { name: id, type: int }
+        - { name: amount, type: float }
+        - { name: day, type: date }
+        - { name: at, type: date_time }
+        - { name: tags, type: array }
+        - { name: who.name, type: string }
+        - { name: what, type: any }
+  - type: transform
+    name: doubled
+    input: orders
+    config: { cxl: "emit double = amount * 2.0 emit row = $source.row emit file = $source.file" }
+  - { type: route, name: sizes, input: doubled,
+      config: { conditions: { large: "amount > 2.0" }, default: small } }
+  - { type: output, name: out, input: sizes.large, config: { type: csv, path: out.csv } }
+  - { type: output, name: rest, input: sizes.small, config: { type: csv, path: rest.csv } }
+"""
+DAY, AT = dt.date(2024, 2, 29), dt.datetime(2024, 2, 29, 12, 30, 0, 250_000)
+ROWS: dict[str, list[Any]] = {
+    "id": [1, 2, 3],
+    "amount": [1.5, float("nan"), 3.0],
+    "day": [DAY, None, DAY],
+    "at": [AT, None, AT],
+    "tags": [["a", "b"], None, []],
+    "who": [{"name": "Ann", "age": 1}, None, {"name": None, "age": 3}],
+    "what": ["x", None, "7"],
+    "extra": [0.5, None, 2.0],
+}
+MOMENT = AT.replace(tzinfo=dt.UTC)
+
+
+@pytest.fixture
+def plan(tmp_path: Path) -> clinker.Plan:
+    return compiled(tmp_path)
+
+
+def compiled(folder: Path, mode: str = "drop") -> clinker.Plan:
+    path = folder / "pipeline.yaml"
+    path.write_text(PIPELINE.replace("MODE", mode))
+    return clinker.compile(path)
+
+
+def as_arrow() -> Any:
+    return pa.table(ROWS)
+
+
+def as_pandas() -> Any:
+    return pd.DataFrame(ROWS, index=[7, 8, 9])
+
+
+def as_polars() -> Any:
+    polars = pytest.importorskip("polars", reason="it is installed for benchmarks only")
+    return polars.DataFrame(ROWS)
+
+
+def as_stream() -> Any:
+    return pa.RecordBatchReader.from_batches(as_arrow().schema, as_arrow().to_batches(1))
+
+
+@pytest.mark.parametrize("frame", [as_arrow, as_pandas, as_polars, as_stream])
+def test_frames_of_any_library_are_the_same_records(
+    plan: clinker.Plan, session: Session, frame: Any
+) -> None:
+    table = plan.table("doubled", session.spark, sources={"orders": frame()})
+    assert table.schema == pa.schema(
+        [
+            ("id", pa.int64()),
+            ("amount", pa.float64()),
+            ("day", pa.date32()),
+            ("at", pa.timestamp("us", "UTC")),
+            ("tags", pa.list_(pa.string())),
+            ("who.name", pa.string()),
+            ("what", pa.string()),
+            ("double", pa.float64()),
+            ("row", pa.int64()),
+            ("file", pa.string()),
+        ]
+    )
+    assert [tuple(row.values()) for row in table.to_pylist()] == [
+        (1, 1.5, DAY, MOMENT, ["a", "b"], "Ann", "x", 3.0, 1, "<frame>"),
+        (2, None, None, None, None, None, None, None, 2, "<frame>"),
+        (3, 3.0, DAY, MOMENT, [], None, "7", 6.0, 3, "<frame>"),
+    ]
+
+
+def test_undeclared_columns_are_fields_if_the_source_keeps_them(
+    tmp_path: Path, session: Session
+) -> None:
+    plan = compiled(tmp_path, "auto_widen")
+    table = plan.table("orders", session.spark, sources={"orders": as_arrow()})
+    assert table.select(["who", "extra"]).to_pydict() == {
+        "who": ['{"age":1}', None, '{"age":3}'],
+        "extra": ["0.5", None, "2"],
+    }
+
+
+def test_undeclared_columns_are_refused_if_the_source_refuses_them(
+    tmp_path: Path, session: Session
+) -> None:
+    plan = compiled(tmp_path, "reject")
+    with pytest.raises(clinker.RunError, match=r"<frame>: record 1 has the field 'who[.]age'"):
+        plan.run(session.spark, sources={"orders": as_arrow()})
+
+
+def test_a_run_reads_a_frame_and_writes_files(
+    plan: clinker.Plan, tmp_path: Path, session: Session, caplog: pytest.LogCaptureFixture
+) -> None:
+    frame = pd.DataFrame({"id": ["1", "x", "3"], "amount": [5, 6, 1], "photo": [b"1", b"2", b"3"]})
+    with caplog.at_level(logging.WARNING, "clinker"):
+        report = plan.run(session.spark, sources={"orders": frame})
+    assert repr(report) == "<RunReport 'orders': 3 read, 2 written, 1 dead letters, exit code 2>"
+    missing = (
+        "source 'orders' declares columns 'day', 'at', 'tags', 'who.name', 'what', "
+        "which the frame does not have: null"
+    )
+    assert (report.warnings, caplog.messages) == ((missing,), [missing])
+    assert (tmp_path / "out.csv").read_text().splitlines()[1] == "1,5,,,,,,10,1,<frame>"
+    (header, entry) = (tmp_path / "dlq.csv").read_text().splitlines()
+    cells = dict(zip(header.split(","), entry.split(","), strict=True))
+    assert {name: cells[name] for name in ("id", "amount", "_cxl_dlq_source_file")} == {
+        "id": "x",
+        "amount": "6",
+        "_cxl_dlq_source_file": "<frame>",
+    }
+    assert cells["_cxl_dlq_source_row"] == "2"
+    assert (cells["_cxl_dlq_triggering_field"], cells["_cxl_dlq_triggering_value"]) == ("id", "x")
+
+
+def test_a_frame_of_spark_is_read_in_its_session_and_order(
+    plan: clinker.Plan, session: Session
+) -> None:
+    spark = session.spark
+    frame = spark.range(5000).selectExpr("id", "id * 1.5D AS amount").orderBy("id", ascending=False)
+    table = plan.table("sizes.small", sources={"orders": frame})
+    assert table.column("id").to_pylist() == [1, 0]
+    assert table.column("row").to_pylist() == [4999, 5000]
+
+
+def test_a_dataframe_of_spark_is_made_of_a_frame(plan: clinker.Plan, session: Session) -> None:
+    frame = plan.dataframe("sizes.large", session.spark, sources={"orders": as_arrow()})
+    assert [row["id"] for row in frame.collect()] == [3]
+
+
+def test_a_large_frame_is_read_by_workers(
+    plan: clinker.Plan, session: Session, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("clinker.engine.inputs.SMALL_INPUT", 0)
+    count = 70_000  # which two streams hold
+    frame = pa.table({"id": pa.array(range(count)), "amount": [1.5] * count})
+    table = plan.table("sizes.small", session.spark, sources={"orders": frame})
+    assert table.column("id").to_pylist() == list(range(count))
+    assert table.column("row").to_pylist() == list(range(1, count + 1))
+
+
+def test_a_frame_without_rows(plan: clinker.Plan, session: Session) -> None:
+    table = plan.table("doubled", session.spark, sources={"orders": as_arrow().slice(0, 0)})
+    assert (len(table), table.schema.field("double").type) == (0, pa.float64())
+
+
+@pytest.mark.parametrize(
+    ("sources", "kind", "message"),
+    [
+        ({"ordres": as_arrow()}, ValueError, "no source 'ordres'; did you mean 'orders'"),
+        ({"orders": [1]}, TypeError, "source 'orders' was given a list, not a frame of pandas"),
+        ({"orders": pd.DataFrame({"id": [1, "x"]})}, ValueError, "for source 'orders' cannot be"),
+        (
+            {"orders": pa.table([[1], [2]], names=["id", "id"])},
+            ValueError,
+            "it has 2 columns that are called 'id'",
+        ),
+        ({"orders": pa.table({"id": [b"1"]})}, clinker.RunError, "'id' is of type binary"),
+    ],
+)
+def test_what_is_no_frame_for_a_source(
+    plan: clinker.Plan, session: Session, sources: Any, kind: type[Exception], message: str
+) -> None:
+    with pytest.raises(kind, match=message):
+        plan.run(session.spark, sources=sources)
+
+
+def test_a_table_of_an_output_has_what_it_would_write(
+    plan: clinker.Plan, tmp_path: Path, session: Session
+) -> None:
+    amounts = [Decimal("2.50"), Decimal("1")]
+    table = plan.table("out", session.spark, sources={"orders": pa.table({"amount": amounts})})
+    assert table.column("amount").to_pylist() == [2.5]
+    assert [path.name for path in tmp_path.iterdir()] == ["pipeline.yaml"]
+
+
+def test_records_leave_a_route_by_its_ports(plan: clinker.Plan) -> None:
+    with pytest.raises(ValueError, match=r"by its ports: sizes[.]large"):
+        plan.table("sizes")
