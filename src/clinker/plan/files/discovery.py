@@ -394,7 +394,7 @@ def _no_match(
 def _way_out(missing: Missing, config: SourceConfig, base_dir: Path) -> str:
     if missing.reason == IS_DIRECTORY:
         # Engines that write directories leave other files in them, too.
-        end = ".parquet" if config.type == "parquet" else ""
+        end = f".{config.type}" if config.format.tells_schema else ""
         return f"to read the files in it, write glob: {missing.path.rstrip('/')}/*{end}"
     if parse_url(missing.path):
         return _OBJECT_HELP
