@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 
 import numpy as np
@@ -13,6 +13,9 @@ from bench.data import SEED, write_csv
 COLUMNS, SUMS, OUTPUTS = 300, 100, 60
 ROWS = 1000
 KEYS = 10
+MEMORY = "4G"
+"""What the runs may use: this is about time."""
+_NARROW = 10
 
 _SOURCE = """
   - type: source
@@ -98,22 +101,27 @@ def outputs(count: int = OUTPUTS) -> str:
     """Many outputs, each of which has its own part of the records."""
     parts = (
         _node(
-            "transform", f"part{n}", "wide", [f"filter c0 > {n}.0", f"emit total = c{n % 10} + {n}"]
+            "transform",
+            f"part{n}",
+            "narrow",
+            [f"filter c0 > {n}.0", f"emit total = c{n % _NARROW} + {n}"],
         )
         + _output(f"part{n}", n)
         for n in range(count)
     )
-    return _pipeline(_source("wide", _measures(10)), *parts)
+    return _pipeline(_source("narrow", _measures(_NARROW)), *parts)
 
 
 def make_wide(folder: Path, rows: int = ROWS) -> None:
-    """A file with as many columns as any of them reads."""
+    """A file with as many columns as any of them reads, and one of its first columns."""
     folder.mkdir(parents=True, exist_ok=True)
     draw = np.random.default_rng(SEED + 5)
     keys = draw.integers(0, KEYS, rows)
-    table = {"key": pa.array([f"key-{key}" for key in keys])}
-    table |= {f"c{n}": pa.array(draw.integers(0, 10**6, rows) / 100) for n in range(COLUMNS)}
-    write_csv(pa.table(table), folder / "wide.csv")
+    columns = {"key": pa.array([f"key-{key}" for key in keys])}
+    columns |= {f"c{n}": pa.array(draw.integers(0, 10**6, rows) / 100) for n in range(COLUMNS)}
+    table = pa.table(columns)
+    write_csv(table, folder / "wide.csv")
+    write_csv(table.select(range(1 + _NARROW)), folder / "narrow.csv")
 
 
 PIPELINES = {
@@ -121,3 +129,10 @@ PIPELINES = {
     f"{SUMS} sums": sums(),
     f"{OUTPUTS} outputs": outputs(),
 }
+
+
+def report(times: Mapping[str, float]) -> list[str]:
+    """The times in Markdown."""
+    lines = ["", "## Wide pipelines", "", "| Job | seconds |", "|---|---:|"]
+    lines += [f"| {name} | {seconds:.2f} |" for name, seconds in times.items()]
+    return [*lines, "", f"{ROWS:,} rows, cold, with a memory limit of {MEMORY}."]
