@@ -21,7 +21,7 @@ from pathlib import Path
 from statistics import median
 from typing import TYPE_CHECKING
 
-from bench import formats, groups, memory
+from bench import formats, groups, memory, wide
 from bench.data import ROWS, make_all
 from bench.workloads import CLEAN, DIRTY, TINY, WARM, Workload, chain
 
@@ -105,6 +105,9 @@ def main() -> None:
     text = table(results, rejecting, planning, args.rows)
     if args.only in "groups":
         text += "\n".join([*groups.report(grouped(folder / "groups", args.rows, args.repeat)), ""])
+    pipelines = {name: made for name, made in wide.PIPELINES.items() if args.only in name}
+    if pipelines:
+        text += "\n".join([*wide.report(widths(pipelines, args.repeat)), ""])
     print(text)
     if not args.only:
         write_results(text)
@@ -167,6 +170,21 @@ def chains(repeat: int) -> Times:
             clinker = str(Path(sys.executable).parent / "clinker")
             command = [clinker, "run", f"{length}.yaml", "--quiet", "--force"]
             jobs[str(length)] = partial(subprocess.run, command, cwd=work, check=True)
+        return side_by_side(jobs, repeat)
+
+
+def widths(pipelines: Mapping[str, str], repeat: int) -> Times:
+    """A few records through wide pipelines: what planning takes, with as much memory as that is."""
+    print("measuring: wide pipelines", flush=True)
+    with tempfile.TemporaryDirectory() as scratch:
+        work = Path(scratch)
+        wide.make_wide(work)
+        jobs: dict[str, Callable[[], object]] = {}
+        for number, (name, pipeline) in enumerate(pipelines.items()):
+            (work / f"{number}.yaml").write_text(pipeline)
+            clinker = str(Path(sys.executable).parent / "clinker")
+            command = [clinker, "run", f"{number}.yaml", "--quiet", "--memory-limit", wide.MEMORY]
+            jobs[name] = partial(subprocess.run, command, cwd=work, check=True)
         return side_by_side(jobs, repeat)
 
 

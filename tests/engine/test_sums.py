@@ -69,14 +69,14 @@ def groups_of(number: Draw, count: int) -> Groups:
     return groups
 
 
-@pytest.mark.parametrize("is_wide", [False, True])
+@pytest.mark.parametrize(("is_wide", "count"), [(False, 1), (False, 100), (True, 1), (True, 100)])
 @pytest.mark.parametrize(
     ("number", "type_"),
     [(ordinary, FLOAT), (any_float, FLOAT), (any_float_or_beyond, FLOAT), (any_number, NUMERIC)],
 )
-def test_floats(spark: SparkSession, number: Draw, type_: Type, is_wide: bool) -> None:
+def test_floats(spark: SparkSession, number: Draw, type_: Type, is_wide: bool, count: int) -> None:
     groups = groups_of(number, 300)
-    unsettled = agree(spark, ["sum", "avg"], groups, [type_], is_wide=is_wide)
+    unsettled = agree(spark, ["sum", "avg"], groups, [type_], is_wide=is_wide, count=count)
     if number is ordinary or is_wide:
         assert unsettled == 0
 

@@ -44,6 +44,7 @@ def on_spark(
     types: Sequence[Type],
     *,
     is_wide: bool = False,
+    count: int = 1,
 ) -> dict[str, dict[str, Outcome]]:
     """What the aggregates give for each group of shuffled records."""
     rows: list[tuple[Value, ...]] = [
@@ -61,7 +62,7 @@ def on_spark(
     table = pa.table(columns, list(schema))
     frame = spark.createDataFrame(table, schema=StructType(declared)).repartition(5)
 
-    partials = Partials(Scope(), Scope(), ["`$pos`"], is_wide=is_wide)
+    partials = Partials(Scope(), Scope(), ["`$pos`"], is_wide=is_wide, count=count)
     operands = [Operand(f"`{a}`", type_) for a, type_ in zip(arguments, types, strict=True)]
     results = {name: AGGREGATES[name].result_type(NULL, tuple(types)) for name in names}
     outputs = []
@@ -70,6 +71,7 @@ def on_spark(
         outputs.append(f"{sql.text} as `{name}`")
         outputs.append(f"{sql.fails or 'false'} as `{name} fails`")
         outputs.append(f"{sql.needs_wide or 'false'} as `{name} needs wide`")
+    partials.define_arrays()
     functions = partials.functions
     frame = with_layers(spark, frame, partials.records.layers(*functions.values()))
     aggregates = (expr(f"{text} AS {name}") for name, text in functions.items())
@@ -97,9 +99,10 @@ def agree(
     types: Sequence[Type],
     *,
     is_wide: bool = False,
+    count: int = 1,
 ) -> int:
     """Check the aggregates over all groups; gives how many of their values need wide sums."""
-    found = on_spark(spark, names, groups, types, is_wide=is_wide)
+    found = on_spark(spark, names, groups, types, is_wide=is_wide, count=count)
     assert found.keys() == groups.keys()
     unsettled = 0
     for key, rows in groups.items():
@@ -113,6 +116,8 @@ def agree(
 
 
 def needs_wide(values: Sequence[Value]) -> bool:
-    """Whether some number is neither ordinary nor beyond all numbers."""
-    finite = [float(v) for v in values if isinstance(v, int | float) and math.isfinite(v)]
-    return any(abs(v) >= 2.0**61 or not (v * 2.0**96).is_integer() for v in finite)
+    """Whether some number is not ordinary, and none is beyond all numbers: that one decides."""
+    numbers = [float(v) for v in values if isinstance(v, int | float)]
+    return all(map(math.isfinite, numbers)) and any(
+        abs(v) >= 2.0**61 or not (v * 2.0**96).is_integer() for v in numbers
+    )

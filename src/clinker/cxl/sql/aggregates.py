@@ -7,7 +7,7 @@ through its call; equal texts share a name, so aggregates of the same argument s
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Protocol, TypeAlias
 
 from clinker.cxl.sql.operand import Operand
@@ -25,6 +25,12 @@ class AggregateSql:
     needs_wide: str | None = None
     """True where a record's value has no place in the sums: the text then means nothing and the
     aggregation is to be run again with wide sums. None when that cannot be."""
+
+
+Bind: TypeAlias = Callable[[str], str]
+"""Gives a name for the value of a text that is to be written more than once."""
+Alike: TypeAlias = Callable[[Bind, Sequence[str]], Sequence[str]]
+"""What many calls make of aggregates in the same way: texts made of those of some aggregates."""
 
 
 class AggregateCall(Protocol):
@@ -54,6 +60,10 @@ class AggregateCall(Protocol):
 
     def bind(self, text: str) -> str:
         """A name for the value of `text`, made of aggregates, to be written more than once."""
+
+    def alike(self, form: Alike, parts: Sequence[str]) -> Sequence[str]:
+        """What a form makes of aggregates of Ints; where there are many calls, it is written once
+        for them all."""
 
 
 AggregateForm: TypeAlias = Callable[[AggregateCall], AggregateSql]

@@ -6,7 +6,9 @@ integers, hence exact, and what they add up to is rounded once, at the end.
 
 from __future__ import annotations
 
-from clinker.cxl.sql.aggregates import AggregateCall
+from collections.abc import Sequence
+
+from clinker.cxl.sql.aggregates import AggregateCall, Bind
 from clinker.frozen import frozen
 
 LIMB_BITS = 32
@@ -15,11 +17,7 @@ _RADIX = f"{2**LIMB_BITS}D"
 _DIGIT_MASK = f"{2**LIMB_BITS - 1}L"
 
 _INFINITY, _NEGATIVE_INFINITY = "double('Infinity')", "double('-Infinity')"
-_NAN = "double('NaN')"
 _LARGEST = "1.7976931348623157E308D"
-
-# What a group has met besides ordinary numbers, as bits.
-_HAS_NAN, _HAS_INFINITY, _HAS_NEGATIVE_INFINITY, _HAS_OUTSIDE = 1, 2, 4, 8
 
 
 @frozen
@@ -60,28 +58,24 @@ def exact_sum(call: AggregateCall, number: str, *, only_ints: bool = False) -> E
     """The sum of the DOUBLE `number` of every record that has one."""
     if only_ints:
         return _sum_of_ints(call, number)
+    least, greatest = (call.over_group(f"{extreme}({number})") for extreme in ("min", "max"))
+    # In Spark's order NaN is above all numbers.
+    is_finite = f"{least} > {_NEGATIVE_INFINITY} AND {greatest} < {_INFINITY}"
+    needs_wide = None
     if call.is_wide:
-        span, limb, fits = EVERY, _guarded_limb, f"abs({number}) <= {_LARGEST}"
+        fitting = call.per_record(f"if(abs({number}) <= {_LARGEST}, {number}, 0D)")
+        limbs = [_guarded_limb(fitting, EVERY, k) for k in range(EVERY.limbs)]
+        sums = [call.over_group(f"sum({limb})") for limb in limbs]
     else:
-        # In Spark's order NaN is above all limits.
-        lowest = f"{number} * {_power_of_two(-ORDINARY.low)}"
-        fits = f"abs({number}) < {_ORDINARY_LIMIT!r}D AND rint({lowest}) = {lowest}"
-        span, limb = ORDINARY, _limb
-    fits = call.per_record(fits)
-    flag = (
-        f"CASE WHEN {fits} THEN 0 WHEN isnan({number}) THEN {_HAS_NAN}"
-        f" WHEN {number} = {_INFINITY} THEN {_HAS_INFINITY}"
-        f" WHEN {number} = {_NEGATIVE_INFINITY} THEN {_HAS_NEGATIVE_INFINITY}"
-        f" WHEN {number} IS NOT NULL THEN {_HAS_OUTSIDE} END"
-    )
-    flags = call.over_group(f"bit_or({flag})")
-    fitting = call.per_record(f"if({fits}, {number}, 0D)")
-    total = _rounded(call, [limb(fitting, span, k) for k in range(span.limbs)], span)
-    return ExactSum(
-        _unless_infinite(flags, total.value),
-        _unless_infinite(flags, total.scaled),
-        None if call.is_wide else f"({flags} & {_HAS_OUTSIDE} <> 0)",
-    )
+        limbs, is_cut = _ordinary_limbs(call, number)
+        sums = [call.over_group(f"sum({limb})") for limb in limbs]
+        needs_wide = (
+            f"({is_finite} AND ({call.over_group(f'bool_or({is_cut})')}"
+            f" OR {least} <= -{_ORDINARY_LIMIT!r}D OR {greatest} >= {_ORDINARY_LIMIT!r}D))"
+        )
+    rounded = call.alike(_round_many if call.is_wide else _round_few, sums)
+    value, scaled = (f"if({is_finite}, {text}, {least} + {greatest})" for text in rounded)
+    return ExactSum(value, scaled, needs_wide)
 
 
 def _sum_of_ints(call: AggregateCall, number: str) -> ExactSum:
@@ -92,14 +86,6 @@ def _sum_of_ints(call: AggregateCall, number: str) -> ExactSum:
     is_small = f"abs({high}) <= {_SMALL_HIGH}L"
     value = call.bind(f"if({is_small}, CAST({small} AS DOUBLE), CAST({whole} AS DOUBLE))")
     return ExactSum(value, f"({value} * {2.0**-64!r}D)")
-
-
-def _unless_infinite(flags: str, total: str) -> str:
-    return (
-        f"CASE WHEN {flags} = 0 THEN {total} WHEN {flags} = {_HAS_INFINITY} THEN {_INFINITY}"
-        f" WHEN {flags} = {_HAS_NEGATIVE_INFINITY} THEN {_NEGATIVE_INFINITY}"
-        f" WHEN {flags} IS NOT NULL THEN {_NAN} END"
-    )
 
 
 def _power_of_two(exponent: int) -> str:
@@ -118,6 +104,28 @@ def _limb(number: str, span: Span, k: int) -> str:
         above = f"rint({number} * {_power_of_two(-exponent - LIMB_BITS)})"
         units = f"{units} - {_RADIX} * {above}"
     return f"floor({units})"
+
+
+def _ordinary_limbs(call: AggregateCall, number: str) -> tuple[list[str], str]:
+    """The limbs of an ordinary number, and where it has digits below all of them.
+
+    It is cut in three: what is whole, 63 digits behind the point, 33 digits behind those. Each time
+    the rest is at most half of the last digit, and exact. The second limb lacks a factor of two.
+    Of numbers that are not ordinary all this is something, but never an error: the shifts that look
+    idle keep the first limb small.
+    """
+    whole = call.per_record(f"floor(rint({number}))")
+    behind = call.per_record(f"({number} - {whole}) * {_power_of_two(63)}")
+    digits = call.per_record(f"floor(rint({behind}))")
+    lowest = call.per_record(f"({behind} - {digits}) * {_power_of_two(33)}")
+    limbs = [
+        f"shiftright(shiftleft(floor({lowest}), 30), 30)",
+        f"{digits} & {2**31 - 1}L",
+        f"shiftright({digits}, 31)",
+        f"{whole} & {_DIGIT_MASK}",
+        f"shiftright({whole}, {LIMB_BITS})",
+    ]
+    return limbs, f"{lowest} <> rint({lowest})"
 
 
 def _guarded_limb(number: str, span: Span, k: int) -> str:
@@ -153,45 +161,54 @@ class _Leading:
     """Where this is the sum with its sign changed; None when `first` has the sign."""
 
 
-def _rounded(call: AggregateCall, limbs: list[str], span: Span) -> ExactSum:
-    sums = [call.over_group(f"sum({limb})") for limb in limbs]
-    leading = _leading_of_many(call, sums, span) if span is EVERY else _leading_of_few(call, sums)
+def _round_few(bind: Bind, sums: Sequence[str]) -> tuple[str, str]:
+    """The rounded sum of ordinary numbers, and the same divided by 2**64."""
+    digits, exponent = _rounded(bind, _leading_of_few(bind, sums))
+    return f"({digits} * power(2D, {exponent}))", f"({digits} * power(2D, {exponent} - 64))"
+
+
+def _round_many(bind: Bind, sums: Sequence[str]) -> tuple[str, str]:
+    """The same of any numbers."""
+    digits, exponent = _rounded(bind, _leading_of_many(bind, sums))
+
+    def total(exponent: str) -> str:
+        # Two factors, as the power itself may be beyond the Floats.
+        half = f"CAST({exponent} AS INT) DIV 2"
+        return f"({digits} * power(2D, {exponent} - {half}) * power(2D, {half}))"
+
+    return total(exponent), total(f"({exponent} - 64)")
+
+
+def _rounded(bind: Bind, leading: _Leading) -> tuple[str, str]:
+    """A sum as a Float of its digits and the exponent of the power of two it is multiplied by."""
     first, second = leading.first, leading.second
     # Move the leading digits to the top of 64 bits, or next to it: the logarithm may be off by one.
     size = f"greatest(abs(CAST({first} AS DOUBLE)), 1D)"
-    shift = call.bind(f"greatest(61 - CAST(floor(log2({size})) AS INT), 0)")
+    shift = bind(f"greatest(61 - CAST(floor(log2({size})) AS INT), 0)")
     # More than 55 digits, and a last one that tells whether others follow, round as all would.
     digits = (
         f"shiftleft({first}, {shift})"
         f" | shiftrightunsigned(shiftrightunsigned({second}, 1), 63 - {shift})"
         f" | if(shiftleft({second}, {shift}) <> 0 OR {leading.rest}, 1L, 0L)"
     )
-    signed = call.bind(f"CAST({digits} AS DOUBLE)")
+    signed = bind(f"CAST({digits} AS DOUBLE)")
     if leading.is_negative:
         signed = f"if({leading.is_negative}, -{signed}, {signed})"
-
-    def total(exponent: str) -> str:
-        if span is not EVERY:
-            return f"({signed} * power(2D, {exponent}))"
-        # Two factors, as the power itself may be beyond the Floats.
-        half = f"CAST({exponent} AS INT) DIV 2"
-        return f"({signed} * power(2D, {exponent} - {half}) * power(2D, {half}))"
-
-    exponent = call.bind(f"{leading.exponent} + 64 - {shift}")
-    return ExactSum(total(exponent), total(f"({exponent} - 64)"))
+    return signed, bind(f"{leading.exponent} + 64 - {shift}")
 
 
-def _leading_of_few(call: AggregateCall, sums: list[str]) -> _Leading:
+def _leading_of_few(bind: Bind, sums: Sequence[str]) -> _Leading:
     """Of a sum of ordinary numbers: it is three words of 64 bits, the highest of which is signed.
 
     A word that only repeats the sign of the next one is no leading digit.
     """
-    carried = [sums[0]]
-    for total in sums[1:]:
+    lowest, second, *others = sums
+    carried = [lowest]
+    for total in (f"shiftleft({second}, 1)", *others):
         carried.append(f"({total} + shiftright({carried[-1]}, {LIMB_BITS}))")
-    low = call.bind(_word(carried[1], carried[0]))
-    middle = call.bind(_word(carried[3], carried[2]))
-    high = call.bind(carried[4])
+    low = bind(_word(carried[1], carried[0]))
+    middle = bind(_word(carried[3], carried[2]))
+    high = bind(carried[4])
     is_long, is_middle = f"{high} <> shiftright({middle}, 63)", f"{middle} <> shiftright({low}, 63)"
 
     def by_length(long: str, middling: str, short: str) -> str:
@@ -199,8 +216,8 @@ def _leading_of_few(call: AggregateCall, sums: list[str]) -> _Leading:
 
     exponents = (str(ORDINARY.low + 64 * place) for place in (1, 0, -1))
     return _Leading(
-        call.bind(by_length(high, middle, low)),
-        call.bind(by_length(middle, low, "0L")),
+        bind(by_length(high, middle, low)),
+        bind(by_length(middle, low, "0L")),
         f"{is_long} AND {low} <> 0",
         by_length(*exponents),
     )
@@ -211,13 +228,13 @@ def _word(upper: str, lower: str) -> str:
     return f"shiftleft({upper}, {LIMB_BITS}) | {lower} & {_DIGIT_MASK}"
 
 
-def _leading_of_many(call: AggregateCall, sums: list[str], span: Span) -> _Leading:
-    limbs = call.bind(f"array({', '.join(sums)})")
+def _leading_of_many(bind: Bind, sums: Sequence[str]) -> _Leading:
+    limbs = bind(f"array({', '.join(sums)})")
     carried = f"aggregate({limbs}, 0L, (carry, total) -> shiftright(total + carry, {LIMB_BITS}))"
-    negative = call.bind(f"{carried} < 0")
+    negative = bind(f"{carried} < 0")
     absolute = f"if({negative}, transform({limbs}, total -> -total), {limbs})"
     # Two zeros stand below the digits, so that every digit has two others behind it.
-    digits = call.bind(
+    digits = bind(
         f"aggregate({absolute}, named_struct('carry', 0L, 'digits', array(0L, 0L)),"
         f" (before, total) -> named_struct("
         f"'carry', shiftright(total + before.carry, {LIMB_BITS}),"
@@ -225,11 +242,11 @@ def _leading_of_many(call: AggregateCall, sums: list[str], span: Span) -> _Leadi
         f" all -> array_append(all.digits, all.carry))"
     )
     places = f"transform({digits}, (digit, place) -> if(digit <> 0, place, 2))"
-    place = call.bind(f"array_max({places})")
+    place = bind(f"array_max({places})")
     return _Leading(
-        call.bind(f"{digits}[{place}]"),
-        call.bind(f"shiftleft({digits}[{place} - 1], 32) | {digits}[{place} - 2]"),
-        call.bind(f"exists(slice({digits}, 1, {place} - 2), digit -> digit <> 0)"),
-        f"{span.exponent(-4)} + {LIMB_BITS} * {place}",
+        bind(f"{digits}[{place}]"),
+        bind(f"shiftleft({digits}[{place} - 1], 32) | {digits}[{place} - 2]"),
+        bind(f"exists(slice({digits}, 1, {place} - 2), digit -> digit <> 0)"),
+        f"{EVERY.exponent(-4)} + {LIMB_BITS} * {place}",
         negative,
     )

@@ -25,7 +25,6 @@ from clinker.frozen import frozen
 SOURCE, POSITION, REJECT = kinds.SOURCE.name, kinds.POSITION.name, kinds.REJECT.name
 META = kinds.META.name
 DOCUMENT = kinds.DOCUMENT.name
-_BARRIER = "$barrier"
 _MOST_FILTERS = 4
 """So often the engine drops records one after the other, each time before it computes more of them.
 What is dropped later waits until all is computed: deep plans take long to make."""
@@ -237,7 +236,7 @@ class Flow:
             return self
         flow = self._filtered()
         is_kept = f"{flow.value(REJECT)} IS NULL"
-        frame = _filtered_in_place(flow._with(is_kept), is_kept)
+        frame = flow._with(is_kept).where_in_place(is_kept)
         dropped = {REJECT, *flow.aside}
         return replace(
             flow,
@@ -305,8 +304,9 @@ class Flow:
             test = " AND ".join(f"({event.test})" for event in self.events)
             test = replace(self, events=()).unless_rejected(f"({test})")
         frame = self._with(test)
-        # Of columns that are there the engine knows best when to ask.
-        frame = _filtered_in_place(frame, test) if REJECT in flow.values else frame.where(test)
+        # Of columns that are there the engine knows best when to ask; those of groups are computed.
+        is_computed = REJECT in flow.values or flow.has_groups
+        frame = frame.where_in_place(test) if is_computed else frame.where(test)
         return replace(flow, frame=frame, events=(), filters=self.filters + 1)
 
     @property
@@ -316,16 +316,6 @@ class Flow:
     def _with(self, *texts: str) -> Frame:
         present = set(selection(self.frame.names))
         return with_layers(self.frame, self.scope.layers(*texts, present=present))
-
-
-def _filtered_in_place(frame: Frame, test: str) -> Frame:
-    """The rows for which a test holds that is made of much else.
-
-    Spark would ask it of the source already, by all that it is computed from, and again in every
-    step: texts without end. It lets a number that may change stay in place.
-    """
-    barrier = f"{_BARRIER}{len(frame.names)}"
-    return frame.number(barrier).where(f"{test} AND {quoted(barrier)} >= 0")
 
 
 def _part_sql(place: str, borders: Sequence[int], first: int = 0) -> str:

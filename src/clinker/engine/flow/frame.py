@@ -23,6 +23,9 @@ Items: TypeAlias = Iterable[tuple[str, str]]
 BatchFunction: TypeAlias = "Callable[[Iterable[pa.RecordBatch]], Iterator[pa.RecordBatch]]"
 
 
+_BARRIER = "$barrier"
+
+
 def quoted(name: str) -> str:
     """A column name as SQL text."""
     return "`" + name.replace("`", "``") + "`"
@@ -92,6 +95,15 @@ class Frame:
     def where(self, test: str) -> Frame:
         """The rows for which a test holds."""
         return Where(self.names, self, test)
+
+    def where_in_place(self, test: str) -> Frame:
+        """The rows for which a test holds that is made of much else, and a column more.
+
+        Spark would ask it of the source already, by all that it is computed from, and again in
+        every step: texts without end. It lets a number that may change stay in place.
+        """
+        barrier = f"{_BARRIER}{len(self.names)}"
+        return self.number(barrier).where(f"{test} AND {quoted(barrier)} >= 0")
 
     def explode(self, text: str, place: str, item: str) -> Frame:
         """A row for each item of an array, with its place in it from 0."""

@@ -43,7 +43,7 @@ from clinker.engine.flow.hidden import (
 )
 from clinker.engine.flow.identity import identity_sql
 from clinker.engine.flow.layers import with_layers
-from clinker.engine.nodes.partials import Partials, wrong_kind
+from clinker.engine.nodes.partials import MANY, Partials, wrong_kind
 from clinker.engine.nodes.time_windows import (
     ARRIVED,
     TIME,
@@ -143,6 +143,10 @@ class _Aggregation:
     def _records(self) -> Flow:
         """The records that count, with their keys and the arguments of all aggregates."""
         flow = self.flow
+        if flow.is_small and len(self.calls) > MANY:
+            # Spark would compute with records that it holds already while it still plans, and many
+            # columns in its slowest way.
+            flow = replace(flow, frame=flow.frame.in_one_part())
         compiler = self.building.compiler(self.unit, flow)
         scope = compiler.scope
         (steps,) = compile_row_program(self.steps, compiler).steps
@@ -209,7 +213,13 @@ class _Aggregation:
         compiler = Compiler(inputs, overrides=self.building.overrides)
         order = selection(records.kept_order)
         is_wide = Demand.WIDE_SUMS in self.building.demands
-        partials = Partials(Scope(records.frame.names), compiler.scope, order, is_wide=is_wide)
+        partials = Partials(
+            Scope(records.frame.names),
+            compiler.scope,
+            order,
+            is_wide=is_wide,
+            count=len(self.calls),
+        )
         first = partials.name(f"min({_one(order)})")
         shown.update({key.name: _shown(partials, key, first) for key in self.keys})
         results = self._results(partials)
@@ -336,6 +346,7 @@ class _Aggregation:
                 number += 1
             found = partials.add(call.function, operands, call.type)
             results[call] = replace(found, text=partials.groups.bind(found.text))
+        partials.define_arrays()
         return results
 
     def _how_failed(

@@ -15,7 +15,7 @@ from clinker.cxl.check import typed
 from clinker.cxl.failure import FailureKind
 from clinker.cxl.run.evaluate import Results
 from clinker.cxl.run.window_spec import FrameSpec, FrameUnit, SortKey
-from clinker.cxl.sql.aggregates import AggregateSql
+from clinker.cxl.sql.aggregates import AggregateSql, Alike
 from clinker.cxl.sql.operand import Operand, Sql
 from clinker.cxl.sql.tagged import number_sql
 from clinker.cxl.types import ANY, Kind, Type
@@ -458,3 +458,6 @@ class _Call:
 
     def bind(self, text: str) -> str:
         return self.functions.results.bind(text)
+
+    def alike(self, form: Alike, parts: Sequence[str]) -> Sequence[str]:
+        return form(self.bind, parts)

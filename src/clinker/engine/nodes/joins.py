@@ -255,7 +255,7 @@ class _Joining:
             flow = replace(flow, frame=flow.frame.remember())
         self.rejected.append(flow)
         hidden = {name: each for name, each in flow.hidden.items() if name != REJECT}
-        return replace(flow, frame=flow.frame.where(IS_KEPT), hidden=hidden)
+        return replace(flow, frame=flow.frame.where_in_place(IS_KEPT), hidden=hidden)
 
     def _is_just_read(self, label: str) -> bool:
         """Whether an input has nothing computed yet."""

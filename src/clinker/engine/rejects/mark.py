@@ -198,4 +198,4 @@ def with_rejected(building: Building, flow: Flow, others: Sequence[Flow]) -> Flo
 def _rejects(flow: Flow, more: Sequence[Hidden]) -> Frame:
     built = flow.built()
     names = (SOURCE, POSITION, REJECT, *(each.name for each in more))
-    return built.frame.where(IS_REJECTED).keep(names)
+    return built.frame.where_in_place(IS_REJECTED).keep(names)

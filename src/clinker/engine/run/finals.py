@@ -109,6 +109,6 @@ def _rejects(session: Session, flows: Flows, name: str) -> list[pa.Table]:
         return []
     built = flow.built()
     text = reject_text_sql(built, flows.membership(built))
-    frame = built.frame.where(IS_REJECTED).select([(_REJECT, text)])
+    frame = built.frame.where_in_place(IS_REJECTED).select([(_REJECT, text)])
     texts = session.table(frame).column(_REJECT).to_pylist()
     return [rejects_of(texts)] if texts else []
