@@ -109,7 +109,8 @@ def _measure(facts: pq.RowGroupMetaData, wanted: int) -> int:
     columns take is not asked for: of damaged files, Arrow ends the process where it is.
     """
     least = facts.num_rows * (wanted + 1) * _LEAST_PER_VALUE
-    return max(int(facts.total_byte_size), least)
+    size: int = max(facts.total_byte_size, least)
+    return size
 
 
 def _cut(
