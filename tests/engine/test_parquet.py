@@ -66,7 +66,7 @@ def test_a_file_becomes_another(workplace: Workplace, either_way: str) -> None:
     assert found.schema_arrow.equals(expected.schema)
 
 
-def test_what_others_read_of_it(workplace: Workplace) -> None:
+def test_what_spark_reads_of_it(workplace: Workplace) -> None:
     pq.write_table(ORDERS, workplace.folder / "in.parquet")
     assert workplace.run(PIPELINE).code == 0
     path = str(workplace.folder / "out.parquet")
@@ -82,7 +82,14 @@ def test_what_others_read_of_it(workplace: Workplace) -> None:
         "at": "timestamp",
     }
     assert frame.toArrow().sort_by("id").to_pylist() == expected
+
+
+def test_what_duckdb_reads_of_it(workplace: Workplace) -> None:
     duckdb = pytest.importorskip("duckdb")
+    pq.write_table(ORDERS, workplace.folder / "in.parquet")
+    assert workplace.run(PIPELINE).code == 0
+    path = str(workplace.folder / "out.parquet")
+    expected = pq.read_table(path).to_pylist()
     counted = duckdb.sql(f"SELECT count(*), sum(amount), max(day), min(\"at\") FROM '{path}'")
     (found,) = counted.fetchall()
     assert found[:3] == (1000, sum(row["amount"] for row in expected), dt.date(2024, 12, 31))

@@ -339,8 +339,8 @@ def test_parquet_files_tell_their_columns(tmp_path: Path) -> None:
         "      on_unmapped: drop",
         "      schema:",
         "        - { name: id, type: int }  # 2 values: int32",
-        "        - { name: name, type: string }  # 2 values, 1 empty: string",
-        "        - { name: price, type: float }  # 2 values, 1 empty: decimal128(10, 2)",
+        "        - { name: name, type: string }  # 2 values: string",
+        "        - { name: price, type: float }  # 2 values: decimal128(10, 2)",
         "        - { name: tags, type: array }  # 2 values: list<element: string>",
         "        # a column is not declared: '$pos' is kept for the engine",
     ]

@@ -224,7 +224,8 @@ def test_groups_of_rows_are_splits(tmp_path: Path) -> None:
     spec = spec_of(ON, {"text": "string", "id": "int"}, undeclared="drop")
     other = TABLE.select(["text", "id"]).slice(0, 30)
     contents = parquet(TABLE, row_group_size=7), parquet(other, row_group_size=30)
-    cut = inventory_of(tmp_path, spec, *contents, split_bytes=400)
+    group = pq.ParquetFile(io.BytesIO(contents[0])).metadata.row_group(0)
+    cut = inventory_of(tmp_path, spec, *contents, split_bytes=group.total_byte_size + 100)
     files = [input_file(number, str(tmp_path / f"{number}.data")) for number in (0, 1)]
     whole = take_inventory(spec, files, WHOLE)
     assert [split.records for split in whole.splits] == [100, 30]
@@ -308,6 +309,10 @@ def test_files_without_rows(tmp_path: Path) -> None:
         (parquet(TABLE)[:-4] + b"PARE", "is encrypted"),
         (parquet(TABLE)[:-8] + b"\xff\xff\xff\x7fPAR1", "is damaged, or written in a way"),
         (parquet(pa.table([[1], [2]], ["x", "x"])), "has several columns named 'x'"),
+        (
+            parquet(TABLE, store_schema=False).replace(b"text", b"te\xfft"),
+            "has a column whose name is not UTF-8",
+        ),
     ],
 )
 def test_files_that_cannot_be_read(tmp_path: Path, content: bytes, message: str) -> None:

@@ -84,6 +84,8 @@ def _reading(path: str) -> Iterator[None]:
         if isinstance(problem, OSError) and problem.errno is not None:  # of the disk
             raise
         raise FormatError(_describe(problem), path, _HELP) from None
+    except UnicodeDecodeError:
+        raise FormatError("has a column whose name is not UTF-8", path, _HELP) from None
 
 
 def _check_ends(stream: BinaryIO, path: str) -> None:

@@ -64,10 +64,7 @@ def _survey(file: InputFile, spec: ReadSpec, split_bytes: int) -> _Survey:
         wanted = choose_columns(spec, schema)
         _check_types(file, schema, wanted, declared)
         counts = content.group_records
-        leaves = _find_leaves(content.metadata.schema, wanted)
-        sizes = [
-            _measure(content.metadata.row_group(group), leaves) for group in range(len(counts))
-        ]
+        sizes = [_measure(content.metadata.row_group(at), len(wanted)) for at in range(len(counts))]
     record_bytes = max(
         (-(-size // count) for size, count in zip(sizes, counts, strict=True) if count), default=0
     )
@@ -105,27 +102,14 @@ def unreadable_column(name: str, held: pa.DataType, path: str, way_out: str) -> 
     return FormatError(message, path, f"{way_out}, or have it written as another type")
 
 
-def _find_leaves(schema: pq.ParquetSchema, wanted: Sequence[str]) -> list[int]:
-    """The columns that have values, in groups or not, below the wanted ones."""
-    names = set(wanted)
-    leaves: list[int] = []
-    for at in range(len(schema)):
-        steps = schema.column(at).path.split(".")
-        above = (".".join(steps[:depth]) for depth in range(1, len(steps) + 1))
-        if not names.isdisjoint(above):
-            leaves.append(at)
-    return leaves
+def _measure(facts: pq.RowGroupMetaData, wanted: int) -> int:
+    """How many bytes a group of rows takes when some of its columns are decoded, about.
 
-
-def _measure(facts: pq.RowGroupMetaData, leaves: Sequence[int]) -> int:
-    """How many bytes some columns of a group of rows take when they are decoded, about.
-
-    Encodings make little of what repeats, so a value counts for at least so many.
+    Encodings make little of what repeats, so a value counts for at least so many. What single
+    columns take is not asked for: of damaged files, Arrow ends the process where it is.
     """
-    size: int = facts.num_rows * _LEAST_PER_VALUE
-    for at in leaves:
-        column = facts.column(at)
-        size += max(column.total_uncompressed_size, column.num_values * _LEAST_PER_VALUE)
+    least = facts.num_rows * (wanted + 1) * _LEAST_PER_VALUE
+    size: int = max(facts.total_byte_size, least)
     return size
 
 
