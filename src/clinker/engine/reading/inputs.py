@@ -163,6 +163,10 @@ class SourceInput:
         for file in self.surveyed:
             check_unchanged(file)
 
+    def metered(self, spool: Spool) -> SourceInput:
+        """The same; if workers read it, they note how much they have read."""
+        return self if self.is_small else replace(self, meter=Meter(spool.folder() / "read"))
+
     def whole(self) -> SourceInput:
         """The same, but with all arrays whole."""
         spec = replace(self.spec, members={})
@@ -257,11 +261,7 @@ class _Opening:
             memory=self.plan.memory_limit,
         )
         # To take arrays apart pays for those that have many records.
-        if opened.is_small:
-            return opened.whole()
-        meter = Meter(self.spool.folder() / "read")
-        meter.reset()
-        return replace(opened, tally=self._tally(opened), meter=meter)
+        return opened.whole() if opened.is_small else replace(opened, tally=self._tally(opened))
 
     def _tally(self, source: SourceInput) -> Tally | None:
         """None if no records fall together, or their key is not of one type."""

@@ -86,7 +86,8 @@ def _prepare(
         claiming.claim(known)
     check_existing(plan, identity)
     sites = Sites()
-    inputs = open_inputs(plan, identity, sites, spool, observer, staged=staged)
+    opened = open_inputs(plan, identity, sites, spool, observer, staged=staged)
+    inputs = tuple(source.metered(spool) for source in opened)
     for warning in (w for source in inputs for w in source.inventory.warnings):
         observer.warned(warning)
     destinations = Destinations(plan, identity, inputs)
