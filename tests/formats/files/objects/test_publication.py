@@ -251,6 +251,46 @@ def test_marks_are_renewed(store: Store, tmp_path: Path, monkeypatch: pytest.Mon
 
 
 @pytest.mark.parametrize(
+    "change",
+    [
+        ["s3://data/payroll/a.csv", "s3://data/out/.clinker/x/1.tmp", None],
+        ["s3://data/out/a.csv", "s3://data/payroll/b.csv", None],
+        ["s3://data/payroll/b.csv", None, "FACTS"],
+        ["s3://data/out/../payroll/b.csv", None, "FACTS"],
+    ],
+)
+def test_nobody_has_changes_made_where_he_cannot_write(
+    store: Store, change: list[str | None]
+) -> None:
+    """Who recovers may be allowed more than who has written what is recovered."""
+    store.put("payroll/b.csv", "salaries")
+    state = commit.state_of(ObjectUrl("s3", "data", "payroll/b.csv"))
+    told = [state if each == "FACTS" else each for each in change]
+    store.put("out/.clinker/x/1.tmp", "mine")
+    mark: dict[str, object] = {
+        "home": "s3://data/out",
+        "process": None,
+        "claimant": None,
+        "paths": [],
+    }
+    store.put("out/.clinker/x/run.json", json.dumps(mark))
+    record = {"version": 1, "changes": [told], "directories": ["s3://data/payroll"]}
+    store.put("out/.clinker/x/commit.json", json.dumps(record))
+    (recovered,) = recover_objects([OUT], force=True)
+    assert recovered.problem
+    assert "it has left no mark in" in recovered.problem
+    assert [key for key in store.listed() if ".clinker" not in key] == ["payroll/b.csv"]
+    assert store.get("payroll/b.csv") == b"salaries"
+
+
+def test_names_that_no_run_has_are_left_alone(store: Store) -> None:
+    store.put("out/.clinker/../1.tmp", "x")
+    store.put("out/.clinker/a b/1.tmp", "x")
+    assert recover_objects([OUT], force=True) == []
+    assert len(store.listed()) == 2
+
+
+@pytest.mark.parametrize(
     "content", ["", "{", "[]", '{"process": 1}', '{"home": "x", "process": {}}']
 )
 def test_marks_that_are_none_are_those_of_the_dead(store: Store, content: str) -> None:

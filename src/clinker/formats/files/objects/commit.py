@@ -13,10 +13,12 @@ from collections.abc import Iterator, Sequence
 
 from clinker.formats.common.writing import WriteError, writing_to
 from clinker.formats.files.free_names import Naming
-from clinker.formats.files.objects.marks import ObjectMarks, aside_directory
+from clinker.formats.files.objects.marks import MARK, ObjectMarks, aside_directory
 from clinker.frozen import frozen
 from clinker.stores.access import (
+    find,
     find_if_any,
+    open_object,
     put_in_place,
     read_object,
     remove_object,
@@ -60,7 +62,7 @@ class ObjectChange:
 
         Where a move does not replace, an object is missing for a moment.
         """
-        now = _state(self.url)
+        now = state_of(self.url)
         return now == self.before or (now is None and self.aside is not None)
 
 
@@ -82,7 +84,7 @@ class ObjectCommit:
                 self._plan(placement)
         for url in removals:
             with writing_to(url):
-                if before := _state(url):
+                if before := state_of(url):
                     self._changes.append(ObjectChange(url, None, before))
 
     def carry_out(self, *, beside_files: bool) -> None:
@@ -124,10 +126,10 @@ class ObjectCommit:
             raise OSError(errno.ENOENT, "another run took this one for killed, and removed it")
         path = self._free(placement)
         self.paths.append(path)
-        self._changes.append(ObjectChange(path, placement.aside, _state(path)))
+        self._changes.append(ObjectChange(path, placement.aside, state_of(path)))
         if placement.meta:
             beside = path.with_name(f"{path.name}.meta.json")
-            self._changes.append(ObjectChange(beside, placement.meta, _state(beside)))
+            self._changes.append(ObjectChange(beside, placement.meta, state_of(beside)))
 
     def _free(self, placement: ObjectPlacement) -> ObjectUrl:
         path = placement.path
@@ -160,15 +162,28 @@ def write_record(home: ObjectUrl, marks: ObjectMarks, changes: Sequence[ObjectCh
 class Record:
     """What a commit that was not completed is to change, and where its run has left something."""
 
+    run_id: str
     changes: tuple[ObjectChange, ...]
     directories: tuple[ObjectUrl, ...]
 
     def complete(self) -> list[ObjectUrl]:
-        """Make the changes that are missing; the objects that were changed now."""
+        """Make the changes that are missing; the objects that were changed now.
+
+        ValueError if its run cannot have written it: whoever may write to one directory must not
+        have others changed by those who may write there.
+        """
+        for change in self.changes:
+            self._check(change)
         due = [change for change in self.changes if change.is_due]
         for change in due:
             change.make()
         return [change.url for change in due]
+
+    def _check(self, change: ObjectChange) -> None:
+        place = aside_directory(change.url.parent, self.run_id)
+        is_its_own = change.aside is None or change.aside.parent == place
+        if not (is_its_own and change.url.is_plain and find_if_any(place / MARK)):
+            raise ValueError(f"it has left no mark in '{change.url.parent}', where it would write")
 
 
 def read_record(home: ObjectUrl, run_id: str) -> Record | None:
@@ -186,7 +201,9 @@ def read_record(home: ObjectUrl, run_id: str) -> Record | None:
     if content.get("version") != 1:
         raise ValueError("it was written by another version")
     return Record(
-        tuple(_changes(content["changes"])), tuple(_url(text) for text in content["directories"])
+        run_id,
+        tuple(_changes(content["changes"])),
+        tuple(_url(text) for text in content["directories"]),
     )
 
 
@@ -202,6 +219,12 @@ def _url(text: str) -> ObjectUrl:
     return url
 
 
-def _state(url: ObjectUrl) -> str | None:
-    facts = find_if_any(url)
-    return f"{facts.size} {facts.modified_ns}" if facts else None
+def state_of(url: ObjectUrl) -> str | None:
+    """What tells an object from others that have its name before or after it; None if there is
+    none. Times alone do not: some stores count in seconds."""
+    try:
+        facts = find(url)
+        with open_object(url) as stream:
+            return f"{facts.modified_ns} {stream.version}"
+    except (FileNotFoundError, IsADirectoryError):
+        return None

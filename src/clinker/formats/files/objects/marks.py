@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import socket
 import threading
 from collections.abc import Sequence
@@ -30,6 +31,7 @@ from clinker.stores.access import (
 from clinker.stores.urls import ASIDE, ObjectUrl, parse_url
 
 MARK = "run.json"
+_RUN_ID = re.compile(r"[\w-]+", re.ASCII)
 _RENEWAL_SECONDS = 60.0
 LEASE = timedelta(minutes=30)
 """A mark that was not renewed for so long is that of a run that is gone. Stores take no requests
@@ -46,7 +48,7 @@ def runs_in(directory: ObjectUrl) -> dict[str, list[ObjectFacts]]:
     runs: dict[str, list[ObjectFacts]] = {}
     for found in list_objects(place, recursive=True):
         run_id, _, rest = found.url.key.removeprefix(f"{place.key}/").partition("/")
-        if rest:
+        if rest and _RUN_ID.fullmatch(run_id):
             runs.setdefault(run_id, []).append(found)
     return runs
 
