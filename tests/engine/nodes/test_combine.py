@@ -407,3 +407,46 @@ def test_letters_name_the_build_records_that_took_part(workplace: Workplace) -> 
         ),
         ("4", "shares", "division by zero"),  # with none
     ]
+
+
+def test_many_sums_are_joined_without_being_written_out_again_and_again(
+    workplace: Workplace,
+) -> None:
+    """Each asks several times for what it is made of: unfolded, texts would have no end."""
+    names = [f"c{n}" for n in range(20)]
+    row = ",".join(str(n + 0.5) for n in range(20))
+    workplace.write(in_csv=f"key,{','.join(names)}\na,{row}\nb,{row}\na,{row}\n")
+    emits = [f"emit {name} = sum({name})" for name in names]
+    joined = [f"emit {name} = totals.{name} - records.{name}" for name in names]
+    indent = "\n" + " " * 16
+    ran = workplace.run(
+        f"""
+        pipeline: {{ name: p }}
+        nodes:
+          - type: source
+            name: records
+            config:
+              type: csv
+              path: in.csv
+              schema: {{ key: string, {", ".join(f"{name}: float" for name in names)} }}
+          - type: aggregate
+            name: totals
+            input: records
+            config:
+              group_by: [key]
+              cxl: |
+                {indent.join(emits)}
+          - type: combine
+            name: compared
+            input: {{ records: records, totals: totals }}
+            config:
+              where: records.key == totals.key
+              propagate_ck: driver
+              cxl: |
+                {indent.join(joined)}
+          - {{ type: output, name: out, input: compared, config: {{ type: csv, path: out.csv }} }}
+        """
+    )
+    none = ",".join(["0"] * 20)
+    assert ran.code == 0
+    assert workplace.read("out.csv") == f"{','.join(names)}\n{row}\n{none}\n{row}\n"

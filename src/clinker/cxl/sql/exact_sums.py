@@ -12,7 +12,7 @@ from clinker.cxl.sql.aggregates import AggregateCall, Bind
 from clinker.frozen import frozen
 
 LIMB_BITS = 32
-"""A limb is at most half of 2**32, so a group may have 2**31 records before a sum overflows."""
+"""A limb is at most 2**32, so the sums of a group fit that has fewer than 2**31 records."""
 _RADIX = f"{2**LIMB_BITS}D"
 _DIGIT_MASK = f"{2**LIMB_BITS - 1}L"
 
