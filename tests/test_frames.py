@@ -201,13 +201,15 @@ def test_types_that_files_have_no_place_for(tmp_path: Path, session: Session) ->
         {
             "id": [1],
             "what": pa.nulls(1).dictionary_encode(),
+            "cost": pa.array([Decimal(100)], pa.decimal128(3, -2)),
+            "month": pa.array(pd.PeriodIndex(["2024-02"], freq="M")),
             "span": pa.array([(1, 2, 3)], pa.month_day_nano_interval()),
         }
     )
     table = compiled(tmp_path).table("orders", session.spark, sources={"orders": frame})
     assert table.select(["id", "what"]).to_pylist() == [{"id": 1, "what": None}]
     with pytest.raises(
-        clinker.RunError, match=r"<frame>: column 'span' .* cannot be read"
+        clinker.RunError, match=r"<frame>: column 'cost' .* cannot be read"
     ) as raised:
         compiled(tmp_path, "auto_widen").run(session.spark, sources={"orders": frame})
     assert "set 'on_unmapped: {mode: drop}', or convert it" in str(raised.value)

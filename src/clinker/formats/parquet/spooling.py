@@ -15,7 +15,7 @@ from clinker.cxl.failure import printable
 from clinker.formats.common.read_spec import FRAME
 from clinker.formats.common.unfolding import split_path
 from clinker.formats.files.spool import Spool
-from clinker.formats.parquet.survey import check_type
+from clinker.formats.parquet.survey import unreadable_field
 from clinker.formats.parquet.types import type_of
 from clinker.formats.parquet.writer import write_file
 
@@ -56,12 +56,17 @@ def _choose_columns(held: pa.Schema, declared: Set[str], config: SourceConfig) -
     for name, times in Counter(column.name for column in columns).items():
         if times > 1:
             raise ValueError(f"it has {times} columns that are called '{printable(name)}'")
-    drops = config.on_unmapped.mode == "drop"
+    keeps = config.on_unmapped.mode != "drop"
     for column in columns:
-        if column.name in declared or not drops:
-            check_type(column, FRAME, is_declared=column.name in declared)
+        if not _is_readable(column.type) and (keeps or column.name in declared):
+            raise unreadable_field(column, FRAME, declared)
         _check_unfolding(column, config)
-    return pa.schema([column for column in columns if type_of(column.type)])
+    return pa.schema([column for column in columns if _is_readable(column.type)])
+
+
+def _is_readable(held: pa.DataType) -> bool:
+    """Whether a type of CXL has such values; periods and the like only their library knows."""
+    return type_of(held) is not None and not isinstance(held, pa.ExtensionType)
 
 
 def _check_unfolding(column: pa.Field, config: SourceConfig) -> None:

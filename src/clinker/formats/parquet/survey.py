@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Sequence, Set
 
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -99,15 +99,15 @@ def _check_types(
     file: InputFile, schema: pa.Schema, wanted: Sequence[str], declared: set[str]
 ) -> None:
     for name in wanted:
-        check_type(schema.field(name), file.path, is_declared=name in declared)
+        if type_of(schema.field(name).type) is None:
+            raise unreadable_field(schema.field(name), file.path, declared)
 
 
-def check_type(column: pa.Field, path: str, *, is_declared: bool) -> None:
-    """FormatError if no type of CXL has the values of a column."""
-    if type_of(column.type) is None:
-        drop = "set 'on_unmapped: {mode: drop}'"
-        way_out = f"leave it out of the schema, and {drop}" if is_declared else drop
-        raise unreadable_column(column.name, column.type, path, way_out)
+def unreadable_field(column: pa.Field, path: str, declared: Set[str]) -> FormatError:
+    """The refusal of a column that a source would read, since it declares or keeps it."""
+    drop = "set 'on_unmapped: {mode: drop}'"
+    way_out = f"leave it out of the schema, and {drop}" if column.name in declared else drop
+    return unreadable_column(column.name, column.type, path, way_out)
 
 
 def unreadable_column(name: str, held: pa.DataType, path: str, way_out: str) -> FormatError:

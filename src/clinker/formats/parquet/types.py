@@ -47,6 +47,8 @@ def _type_of_scalars(arrow: pa.DataType) -> Type | None:
     if pt.is_floating(arrow):
         return FLOAT
     if pt.is_decimal(arrow):
+        if arrow.scale < 0:
+            return None  # files have none
         if arrow.scale == 0 and arrow.precision <= _MOST_DIGITS_OF_INTS:
             return INT
         return FLOAT if arrow.precision <= _MOST_DIGITS_OF_FLOATS else NUMERIC
