@@ -136,6 +136,18 @@ def test_undeclared_columns_are_fields_if_the_source_keeps_them(
     }
 
 
+def test_a_struct_may_be_declared_besides_a_member(tmp_path: Path, session: Session) -> None:
+    path = tmp_path / "pipeline.yaml"
+    schema = "schema:\n        - { name: who, type: any }"
+    path.write_text(PIPELINE.replace("MODE", "reject").replace("schema:", schema))
+    frame = as_arrow().drop_columns(["extra"])
+    table = clinker.compile(path).table("orders", session.spark, sources={"orders": frame})
+    assert table.select(["who", "who.name"]).to_pylist()[0] == {
+        "who": '{"name":"Ann","age":1}',
+        "who.name": "Ann",
+    }
+
+
 def test_undeclared_columns_are_refused_if_the_source_refuses_them(
     tmp_path: Path, session: Session
 ) -> None:
