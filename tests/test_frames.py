@@ -10,10 +10,15 @@ from typing import Any
 
 import pandas as pd
 import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 
 import clinker
+from clinker.config.nodes import SourceNode
+from clinker.engine.reading import inputs
 from clinker.engine.session.session import Session
+from clinker.formats.files.spool import Spool
+from clinker.formats.parquet.spooling import spool_frame
 
 PIPELINE = """
 pipeline: { name: orders }
@@ -45,7 +50,7 @@ nodes:
 DAY, AT = dt.date(2024, 2, 29), dt.datetime(2024, 2, 29, 12, 30, 0, 250_000)
 ROWS: dict[str, list[Any]] = {
     "id": [1, 2, 3],
-    "amount": [1.5, float("nan"), 3.0],
+    "amount": [1.5, None, 3.0],
     "day": [DAY, None, DAY],
     "at": [AT, None, AT],
     "tags": [["a", "b"], None, []],
@@ -110,14 +115,36 @@ def test_frames_of_any_library_are_the_same_records(
     ]
 
 
+def test_nan_is_null_only_where_it_stands_for_it(plan: clinker.Plan, session: Session) -> None:
+    amounts = pa.table({"amount": [1.5, float("nan"), None]})
+    given = {"arrow": amounts, "pandas": amounts.to_pandas()}
+    found = {
+        name: plan.table("orders", session.spark, sources={"orders": frame})["amount"].to_pylist()
+        for name, frame in given.items()
+    }
+    assert str(found) == "{'arrow': [1.5, nan, None], 'pandas': [1.5, None, None]}"
+
+
 def test_undeclared_columns_are_fields_if_the_source_keeps_them(
     tmp_path: Path, session: Session
 ) -> None:
     plan = compiled(tmp_path, "auto_widen")
     table = plan.table("orders", session.spark, sources={"orders": as_arrow()})
-    assert table.select(["who", "extra"]).to_pydict() == {
-        "who": ['{"age":1}', None, '{"age":3}'],
+    assert table.select(["who.age", "extra"]).to_pydict() == {
+        "who.age": ["1", None, "3"],
         "extra": ["0.5", None, "2"],
+    }
+
+
+def test_a_struct_may_be_declared_besides_a_member(tmp_path: Path, session: Session) -> None:
+    path = tmp_path / "pipeline.yaml"
+    schema = "schema:\n        - { name: who, type: any }"
+    path.write_text(PIPELINE.replace("MODE", "reject").replace("schema:", schema))
+    frame = as_arrow().drop_columns(["extra"])
+    table = clinker.compile(path).table("orders", session.spark, sources={"orders": frame})
+    assert table.select(["who", "who.name"]).to_pylist()[0] == {
+        "who": '{"name":"Ann","age":1}',
+        "who.name": "Ann",
     }
 
 
@@ -125,7 +152,9 @@ def test_undeclared_columns_are_refused_if_the_source_refuses_them(
     tmp_path: Path, session: Session
 ) -> None:
     plan = compiled(tmp_path, "reject")
-    with pytest.raises(clinker.RunError, match=r"<frame>: record 1 has the field 'who[.]age'"):
+    with pytest.raises(
+        clinker.RunError, match=r"<frame>: the schema .* columns 'who[.]age', 'extra'"
+    ):
         plan.run(session.spark, sources={"orders": as_arrow()})
 
 
@@ -171,12 +200,59 @@ def test_a_dataframe_of_spark_is_made_of_a_frame(plan: clinker.Plan, session: Se
 def test_a_large_frame_is_read_by_workers(
     plan: clinker.Plan, session: Session, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("clinker.engine.inputs.SMALL_INPUT", 0)
-    count = 70_000  # which two streams hold
+    monkeypatch.setattr(inputs, "SMALL_INPUT", -1)
+    count = 70_000  # which two groups of rows hold
     frame = pa.table({"id": pa.array(range(count)), "amount": [1.5] * count})
     table = plan.table("sizes.small", session.spark, sources={"orders": frame})
     assert table.column("id").to_pylist() == list(range(count))
     assert table.column("row").to_pylist() == list(range(1, count + 1))
+
+
+def test_types_that_files_have_no_place_for(tmp_path: Path, session: Session) -> None:
+    frame = pa.table(
+        {
+            "id": [1],
+            "what": pa.nulls(1).dictionary_encode(),
+            "cost": pa.array([Decimal(100)], pa.decimal128(3, -2)),
+            "month": pa.array(pd.PeriodIndex(["2024-02"], freq="M")),
+            "span": pa.array([(1, 2, 3)], pa.month_day_nano_interval()),
+        }
+    )
+    table = compiled(tmp_path).table("orders", session.spark, sources={"orders": frame})
+    assert table.select(["id", "what"]).to_pylist() == [{"id": 1, "what": None}]
+    with pytest.raises(
+        clinker.RunError, match=r"<frame>: column 'cost' .* cannot be read"
+    ) as raised:
+        compiled(tmp_path, "auto_widen").run(session.spark, sources={"orders": frame})
+    assert "set 'on_unmapped: {mode: drop}', or convert it" in str(raised.value)
+
+
+@pytest.mark.parametrize("path", ["lines", "order.lines"])
+def test_arrays_are_unfolded_in_the_frame(path: str, tmp_path: Path, session: Session) -> None:
+    file = tmp_path / "pipeline.yaml"
+    unfolding = f"{{ path: '{path}' }}"
+    file.write_text(
+        PIPELINE.replace("MODE", "drop").replace(
+            "type: csv\n      path: orders.csv",
+            f"type: json\n      path: o.json\n      array_paths: [{unfolding}]",
+        )
+    )
+    plan = clinker.compile(file)
+    lines = pa.array([[{"id": 1}, {"id": 2}]])
+    frame = pa.table({"lines": lines, "order": pa.StructArray.from_arrays([lines], ["lines"])})
+    with pytest.raises(ValueError, match=f"the source unfolds '{path}'"):
+        plan.run(session.spark, sources={"orders": frame})
+    unfolded = pa.table({"id": [1, 2]})
+    table = plan.table("orders", session.spark, sources={"orders": unfolded})
+    assert table["id"].to_pylist() == [1, 2]
+
+
+def test_a_stream_of_single_rows_becomes_few_groups(plan: clinker.Plan, tmp_path: Path) -> None:
+    frame = pa.table({"id": range(3000)})
+    rows = pa.RecordBatchReader.from_batches(frame.schema, frame.to_batches(1))
+    (source,) = (node.config for _, node in plan._plan.graph.of(SourceNode))
+    path = spool_frame(rows, source, Spool(lambda: tmp_path))
+    assert pq.ParquetFile(path).num_row_groups == 1
 
 
 def test_a_frame_without_rows(plan: clinker.Plan, session: Session) -> None:
@@ -195,7 +271,12 @@ def test_a_frame_without_rows(plan: clinker.Plan, session: Session) -> None:
             ValueError,
             "it has 2 columns that are called 'id'",
         ),
-        ({"orders": pa.table({"id": [b"1"]})}, clinker.RunError, "'id' is of type binary"),
+        (
+            {"orders": pa.table({"who": [{"name": "Ann"}], "who.name": ["Bo"]})},
+            ValueError,
+            "it has 2 columns that are called 'who.name'",
+        ),
+        ({"orders": pa.table({"id": [b"1"]})}, clinker.RunError, "'id' is of the type binary"),
     ],
 )
 def test_what_is_no_frame_for_a_source(

@@ -9,13 +9,14 @@ from typing import TYPE_CHECKING, Protocol, runtime_checkable
 import pyarrow as pa
 
 from clinker.config.nodes import SourceNode
+from clinker.config.nodes.source import SourceConfig
 from clinker.cxl.failure import printable
 from clinker.diagnostics.suggest import did_you_mean
 from clinker.engine.report.facts import Exit, RunError
-from clinker.formats.arrow import FRAME
-from clinker.formats.arrow.writing import SHOWN, spool_frame
-from clinker.formats.common.read_spec import FormatError
+from clinker.formats.common.read_spec import FRAME, FormatError
 from clinker.formats.files.spool import Spool
+from clinker.formats.parquet.spooling import spool_frame
+from clinker.formats.registry import FORMATS
 from clinker.plan.compile import Plan
 from clinker.plan.options import GivenFile
 
@@ -36,7 +37,7 @@ def with_frames(plan: Plan, frames: Mapping[str, ArrowStream], spool: Spool) -> 
     ValueError if there is no such source, or its frame has no records; TypeError for what is no
     frame.
     """
-    known = [unit.name for unit, _ in plan.graph.of(SourceNode)]
+    known = {unit.name: node.config for unit, node in plan.graph.of(SourceNode)}
     for name, frame in frames.items():
         if name not in known:
             help = did_you_mean(name, known) or f"its sources are: {', '.join(known)}"
@@ -46,7 +47,7 @@ def with_frames(plan: Plan, frames: Mapping[str, ArrowStream], spool: Spool) -> 
                 f"source '{name}' was given a {type(frame).__name__}, not a frame of pandas, "
                 "Polars, Arrow or Spark"
             )
-    given = {name: _spooled(name, frame, spool) for name, frame in frames.items()}
+    given = {name: _spooled(name, frame, known[name], spool) for name, frame in frames.items()}
     return replace(plan, options=replace(plan.options, given={**plan.options.given, **given}))
 
 
@@ -60,15 +61,15 @@ def _is_of_spark(frame: ArrowStream) -> bool:
     return type(frame).__module__.startswith("pyspark.sql.")
 
 
-def _spooled(source: str, frame: ArrowStream, spool: Spool) -> GivenFile:
+def _spooled(source: str, frame: ArrowStream, config: SourceConfig, spool: Spool) -> GivenFile:
     try:
-        path = spool_frame(_rows(frame), spool)
+        path = spool_frame(_rows(frame), config, spool)
     except FormatError as problem:
         raise RunError(str(problem), Exit.IO, help=problem.help) from problem
     except (pa.ArrowException, UnicodeError, ValueError) as problem:
         reason = printable(str(problem))
         raise ValueError(f"the frame for source '{source}' cannot be read: {reason}") from problem
-    return GivenFile(path, SHOWN, format=FRAME)
+    return GivenFile(path, FRAME, format=FORMATS["parquet"])
 
 
 def _rows(frame: ArrowStream) -> pa.RecordBatchReader:

@@ -24,7 +24,6 @@ from clinker.engine.reading.tally import Tally
 from clinker.engine.rejects.sites import Demand, Site, Sites
 from clinker.engine.report.facts import Exit, Identity, RunError
 from clinker.engine.run.observer import Observer
-from clinker.formats.arrow import FRAME
 from clinker.formats.common.read_spec import POSITION, REJECT, WIDENED
 from clinker.formats.files.objects.fetching import fetch_all
 from clinker.formats.files.spool import Spool
@@ -99,9 +98,8 @@ class SourceInput:
     @property
     def paths(self) -> tuple[FilePath, ...]:
         """Where its files are; pages of a service and frames are nowhere."""
-        is_paged = any(file.page_of is not None for file in self.surveyed)
-        is_frame = self.spec.format == FRAME
-        return () if is_paged or is_frame else tuple(file.path for file in self.files)
+        is_nowhere = any(file.page_of is not None or file.is_frame for file in self.surveyed)
+        return () if is_nowhere else tuple(file.path for file in self.files)
 
     @property
     def size(self) -> int:

@@ -26,7 +26,8 @@ def describe_missing_in(
     }
     everywhere = [name for name, missing_in in absent.items() if len(missing_in) == len(files) > 0]
     if everywhere:
-        yield describe_missing(spec.source_name, everywhere)
+        who = "the frame does" if files[0].is_frame else "its files do"
+        yield describe_missing(spec.source_name, everywhere, who)
     for name, missing_in in absent.items():
         if missing_in and name not in everywhere:
             where = name_several(missing_in)

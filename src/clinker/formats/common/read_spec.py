@@ -23,6 +23,8 @@ WIDENED = "$widened"
 """The column of undeclared fields, a tagged map; some formats have `$widened.<name>` for each."""
 DOCUMENT = "$doc."
 """What the names of columns begin with that tell of the document around a record."""
+FRAME = "<frame>"
+"""What people call a frame of another library, where a file would have a name."""
 FILE_SHIFT = 40
 """A record's position is its file's index shifted by this, plus its number in the file."""
 ROW_MASK = (1 << FILE_SHIFT) - 1
@@ -162,6 +164,11 @@ class InputFile:
     @property
     def name(self) -> str:
         return self.shown or self.path
+
+    @property
+    def is_frame(self) -> bool:
+        """Whether it is the copy of a frame that is given in place of files."""
+        return self.shown == FRAME
 
     def position(self, row: int) -> int:
         """The position of the record with this number."""

@@ -123,8 +123,8 @@ class SpoolFile:
         self._shown = shown
         self._spool = spool
 
-    def write(self, data: bytes) -> None:
+    def write(self, data: bytes | memoryview, /) -> int:
         """Append to the file; FormatError if there is no room for that."""
         self._spool.take(len(data), self._shown)
         self.size += len(data)
-        self.stream.write(data)
+        return self.stream.write(data)

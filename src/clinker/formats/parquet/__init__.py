@@ -10,5 +10,6 @@ survey      the inventory: the columns of files, and their groups of rows as spl
 reader      groups of rows to Arrow batches
 columns     columns as a file that is written holds them
 writer      Arrow batches to groups of rows
+spooling    frames of other libraries as such files
 format      all of it as a `Format`
 """

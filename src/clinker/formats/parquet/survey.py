@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Sequence, Set
 
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -42,8 +42,18 @@ def take_inventory(
         task_bytes=split_bytes,
         record_bytes=max((survey.record_bytes for survey in surveys), default=0),
         decoded_bytes=sum(split.size for split in splits),
-        warnings=tuple(describe_missing_in(spec, files, [survey.names for survey in surveys])),
+        document_schema=spec.document_schema,
+        documents=({},) * len(files),
+        warnings=tuple(_warnings(spec, files, [survey.names for survey in surveys])),
     )
+
+
+def _warnings(
+    spec: ReadSpec, files: Sequence[InputFile], names: Sequence[Sequence[str]]
+) -> Iterator[str]:
+    yield from describe_missing_in(spec, files, names)
+    if spec.sections:  # of the format that a frame is given in place of
+        yield f"source '{spec.source_name}' declares sections, which frames do not have: null"
 
 
 @frozen
@@ -86,20 +96,21 @@ def _check_types(
     file: InputFile, schema: pa.Schema, wanted: Sequence[str], declared: set[str]
 ) -> None:
     for name in wanted:
-        held = schema.field(name).type
-        if type_of(held) is None:
-            way_out = (
-                "leave it out of the schema, and set 'on_unmapped: {mode: drop}'"
-                if name in declared
-                else "set 'on_unmapped: {mode: drop}'"
-            )
-            raise unreadable_column(name, held, file.path, way_out)
+        if type_of(schema.field(name).type) is None:
+            raise unreadable_field(schema.field(name), file.path, declared)
+
+
+def unreadable_field(column: pa.Field, path: str, declared: Set[str]) -> FormatError:
+    """The refusal of a column that a source would read, since it declares or keeps it."""
+    drop = "set 'on_unmapped: {mode: drop}'"
+    way_out = f"leave it out of the schema, and {drop}" if column.name in declared else drop
+    return unreadable_column(column.name, column.type, path, way_out)
 
 
 def unreadable_column(name: str, held: pa.DataType, path: str, way_out: str) -> FormatError:
     """The refusal of a column whose values no type of CXL has."""
     message = f"column '{shown(name)}' is of the type {shown(str(held))}, which cannot be read"
-    return FormatError(message, path, f"{way_out}, or have it written as another type")
+    return FormatError(message, path, f"{way_out}, or convert it to another type first")
 
 
 def _measure(facts: pq.RowGroupMetaData, wanted: int) -> int:

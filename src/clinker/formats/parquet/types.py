@@ -27,8 +27,8 @@ def type_of(arrow: pa.DataType) -> Type | None:
     """The type of the values in a column; None if no value of CXL is like them."""
     arrow = stored_type(arrow)
     if pt.is_struct(arrow):
-        members = (arrow.field(at).type for at in range(arrow.num_fields))
-        return MAP if all(map(type_of, members)) else None
+        is_map = 0 < len(set(arrow.names)) == arrow.num_fields
+        return MAP if is_map and all(type_of(field.type) for field in arrow) else None
     if pt.is_map(arrow):
         return MAP if _is_key(arrow.key_type) and type_of(arrow.item_type) else None
     if is_array(arrow):
@@ -47,6 +47,8 @@ def _type_of_scalars(arrow: pa.DataType) -> Type | None:
     if pt.is_floating(arrow):
         return FLOAT
     if pt.is_decimal(arrow):
+        if arrow.scale < 0:
+            return None  # files have none
         if arrow.scale == 0 and arrow.precision <= _MOST_DIGITS_OF_INTS:
             return INT
         return FLOAT if arrow.precision <= _MOST_DIGITS_OF_FLOATS else NUMERIC

@@ -7,6 +7,7 @@ rows depends on all of its values, so that is done when a file is put together, 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -82,26 +83,15 @@ class ParquetFraming:
     dialect: ParquetWriteDialect
 
     def write_document(self, sink: Sink, pieces: Iterable[Piece], warn: Warn) -> int:
-        output = _Output(sink)
-        writer = pq.ParquetWriter(
-            output,
+        return write_file(
+            sink,
             self.schema,
+            self._groups(pieces),
             compression=self.dialect.compression,
             compression_level=self.dialect.level,
             store_schema=False,
             write_page_checksum=True,
         )
-        records = 0
-        try:
-            for group in self._groups(pieces):
-                writer.write_table(group, row_group_size=len(group))
-                records += len(group)
-        except BaseException:
-            output.is_lost = True
-            raise
-        finally:
-            writer.close()
-        return records
 
     def _groups(self, pieces: Iterable[Piece]) -> Iterator[pa.Table]:
         """All records, in groups whose borders depend on the records alone."""
@@ -116,6 +106,23 @@ class ParquetFraming:
                         yield group.empty()
         if group.records:
             yield group.empty()
+
+
+def write_file(sink: Sink, schema: pa.Schema, groups: Iterable[pa.Table], **options: Any) -> int:
+    """Write a file of some groups of rows; how many records they have."""
+    output = _Output(sink)
+    writer = pq.ParquetWriter(output, schema, **options)
+    records = 0
+    try:
+        for group in groups:
+            writer.write_table(group, row_group_size=len(group))
+            records += len(group)
+    except BaseException:
+        output.is_lost = True
+        raise
+    finally:
+        writer.close()
+    return records
 
 
 class _Group:
