@@ -122,7 +122,7 @@ def test_a_run_that_ends_for_its_rejects_tells_them(workplace: Workplace) -> Non
     assert (source.name, source.records, source.rejected) == ("orders", 22, 15)
     assert source.bytes == len(orders())
     assert told.engine["engine"].startswith("spark")
-    assert [step.name for step in told.steps] == ["starting", "out"]
+    assert [step.name for step in told.steps] == ["starting", "out", "writing out"]
 
 
 def test_what_fell_with_others_comes_last_and_points_at_the_key(workplace: Workplace) -> None:
