@@ -34,6 +34,7 @@ from clinker.engine.run.journal import Journal
 from clinker.engine.run.observer import Observer
 from clinker.engine.run.starting import check_start
 from clinker.engine.session import start_jvm
+from clinker.engine.session.allocation import allocate_sparingly
 from clinker.engine.session.conf import memory_split
 from clinker.engine.session.secrets import hide_secrets
 from clinker.engine.session.settings import SessionError
@@ -81,6 +82,7 @@ class Execution:
             admit_pandas()
         if not self._debugs:
             _silence_libraries()
+        allocate_sparingly(self._settings.memory_limit)
         self._tell(self._findings)
         with Interruption() as interruption:
             with broken_connections_told():

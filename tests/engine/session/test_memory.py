@@ -8,7 +8,7 @@ import pytest
 
 from clinker.engine.session import SessionSettings
 from clinker.engine.session.conf import session_conf
-from clinker.engine.session.memory import allocation_variables, batch_size, split_memory
+from clinker.engine.session.memory import batch_size, split_memory
 
 MIB = 2**20
 
@@ -45,8 +45,3 @@ def test_a_part_of_a_small_heap_is_left_to_objects() -> None:
 @pytest.mark.parametrize(("limit", "size"), [(256, 16), (1023, 16), (1024, 32), (4096, 64)])
 def test_batches_grow_with_the_limit(limit: int, size: int) -> None:
     assert batch_size(limit * MIB) == size
-
-
-def test_memory_is_given_back_only_where_there_is_little() -> None:
-    assert "MALLOC_TRIM_THRESHOLD_" in allocation_variables(512 * MIB)
-    assert "MALLOC_TRIM_THRESHOLD_" not in allocation_variables(1024 * MIB)

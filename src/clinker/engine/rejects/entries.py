@@ -239,7 +239,7 @@ def _repeated(which: Any, values: Sequence[str]) -> pa.Array:
 def _placed(rejects: pa.Table, sites: Sites) -> pa.Table:
     """Rejects of which each has a place: groups that of their first record, which they carry."""
     is_group = rejects[SOURCE].is_null()
-    records = rejects.filter(pc.invert(is_group))
+    records = rejects.filter(pc.invert(is_group)) if pc.any(is_group).as_py() else rejects
     no = pa.repeat(False, len(records))
     placed = [*records.columns, no, no]
     groups = (_placed_groups(batch, sites) for batch in in_pieces(rejects.filter(is_group)))

@@ -130,9 +130,9 @@ def compute(
                 collected.append((output, found))
                 rejects += found.rejects
         check_sizes(prepared, session, building, rounds)
-        settled = settle_rejects(prepared, session, building, rounds, rejects)
-        _check_written(collected)
-        rejected = explain_rejects(prepared, session, building, settled)
+        if any(map(len, rejects)):
+            session.engine.rest()
+        rejected = _rejected(prepared, session, building, rounds, rejects, collected)
         _admit_files(prepared, collected)
         # Only what is settled is worth the copying.
         outputs = tuple(_put_together(prepared, *each) for each in collected)
@@ -180,6 +180,20 @@ def _pieces(
         directory,
         decisive=rounds.decisive,
     )
+
+
+def _rejected(
+    prepared: Prepared,
+    session: Session,
+    building: Building,
+    rounds: Rounds,
+    rejects: Sequence[pa.Table],
+    collected: Sequence[CollectedOutput],
+) -> Rejected:
+    """The rejected records, once all is settled and can be written; `Unsettled` until then."""
+    settled = settle_rejects(prepared, session, building, rounds, rejects)
+    _check_written(collected)
+    return explain_rejects(prepared, session, building, settled)
 
 
 def _check_written(collected: Sequence[CollectedOutput]) -> None:

@@ -36,13 +36,16 @@ from clinker.engine.session.package import ship_package
 from clinker.engine.session.secrets import hide_secrets, shown_address
 from clinker.engine.session.session import EngineFacts, Session
 from clinker.engine.session.settings import SessionError
+from clinker.engine.session.usage import children
 
 
 class Classic(Engine):
     """Spark in a JVM that this process talks to."""
 
-    def __init__(self, spark: SparkSession, *, is_ample: bool) -> None:
+    def __init__(self, spark: SparkSession, java: int, *, is_ample: bool) -> None:
         self._spark = spark
+        self._java = java
+        """The number of its process."""
         self._is_ample = is_ample
         self._counted_stage = -1
         """The last stage of what is not to be told any more."""
@@ -56,6 +59,14 @@ class Classic(Engine):
         stages = [stage for stage in found if stage]
         done = sum(stage.numCompletedTasks for stage in stages)
         return Tasks(done, sum(stage.numTasks for stage in stages)) if stages else None
+
+    def rest(self) -> None:
+        """Python workers are forked quickly, and hold memory while they wait."""
+        if not self._is_ample:
+            for daemon in children(self._java):
+                for worker in children(daemon):
+                    with suppress(ProcessLookupError):
+                        os.kill(worker, signal.SIGKILL)
 
     def label(self, frame: DataFrame, node: str) -> None:
         spilling.label(self._spark, frame, node)
@@ -107,9 +118,8 @@ def attach(jvm: Jvm) -> Session:
         _stop(spark, jvm)
         leave_mode()
 
-    return Session(
-        spark, facts, stop, engine=Classic(spark, is_ample=settings.memory_limit >= AMPLE)
-    )
+    is_ample = settings.memory_limit >= AMPLE
+    return Session(spark, facts, stop, engine=Classic(spark, jvm.process_id, is_ample=is_ample))
 
 
 def _spark(jvm: Jvm) -> SparkSession:

@@ -87,6 +87,9 @@ class Engine:
         """What the engine is at work on, asked by any thread; None if it does not tell."""
         return None
 
+    def rest(self) -> None:
+        """Let go of what is only kept for the next computation, where memory is short."""
+
     def label(self, frame: DataFrame, node: str) -> None:
         """Remember of what node the last step of a frame is the work."""
 

@@ -19,6 +19,7 @@ from pathlib import Path
 from typing import IO
 
 from clinker.engine.session import aot
+from clinker.engine.session.allocation import allocation_variables
 from clinker.engine.session.command import (
     argument_file,
     class_path,
@@ -29,7 +30,6 @@ from clinker.engine.session.command import (
 from clinker.engine.session.conf import session_conf
 from clinker.engine.session.java import find_java
 from clinker.engine.session.kernel import out_of_memory_kills
-from clinker.engine.session.memory import allocation_variables
 from clinker.engine.session.secrets import hide_secrets
 from clinker.engine.session.settings import SessionError, SessionSettings
 from clinker.engine.session.workspace import ARGUMENTS, RunDirectory

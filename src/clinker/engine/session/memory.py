@@ -27,7 +27,6 @@ _HEAP_SHARE = 0.5
 _SMALLEST_HEAP = 128 * _MIB
 AMPLE = 1024 * _MIB
 """A limit from which on memory is better kept for later than given back."""
-_GIVEN_BACK = str(_MIB // 4)
 _RESERVED_SHARE = 0.5
 _LARGEST_RESERVED = 300 * _MIB  # what Spark itself holds back
 _BATCH_SHARE = 32
@@ -68,20 +67,3 @@ def batch_size(limit: int) -> int:
     """How many MiB a batch of records may have that Java and Python hand over to each other."""
     fitting = [size for size in BATCH_SIZES if size * _MIB * _BATCH_SHARE <= limit]
     return max(fitting, default=BATCH_SIZES[0])
-
-
-def allocation_variables(limit: int) -> dict[str, str]:
-    """Environment variables that keep processes from holding on to memory they do not use."""
-    variables = {
-        "MALLOC_ARENA_MAX": "2",  # each thread's own arena would cost megabytes
-        # Threads that libraries start when they are imported would not survive in forked workers.
-        "JE_ARROW_MALLOC_CONF": "background_thread:false",
-        "OPENBLAS_NUM_THREADS": "1",
-    }
-    if limit < AMPLE:
-        variables |= {
-            "ARROW_DEFAULT_MEMORY_POOL": "system",
-            "MALLOC_TRIM_THRESHOLD_": _GIVEN_BACK,
-            "MALLOC_MMAP_THRESHOLD_": _GIVEN_BACK,
-        }
-    return variables

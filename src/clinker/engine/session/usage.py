@@ -41,7 +41,7 @@ def usage(process: int | None = None) -> Usage:
         sizes = _read(_PROC / str(member) / "statm")
         if sizes and sizes != of_parent:  # before a child has begun, its memory is the parent's
             total += _shared_out(member) or _whole(sizes)
-        family += [(child, sizes) for child in _children(member)]
+        family += [(child, sizes) for child in children(member)]
     return total
 
 
@@ -73,7 +73,8 @@ def _largest_of_processes() -> Usage:
     return Usage(size, size)
 
 
-def _children(process: int) -> Iterator[int]:
+def children(process: int) -> Iterator[int]:
+    """The processes that another one has begun."""
     for of_thread in (_PROC / str(process) / "task").glob("*/children"):
         yield from map(int, _read(of_thread).split())
 

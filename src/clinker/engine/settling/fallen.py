@@ -21,8 +21,6 @@ Record: TypeAlias = tuple[int, int]
 """The number of a source, and a position in it."""
 Key: TypeAlias = tuple[str | None, ...]
 """The texts of the values of key fields; null and empty ones are None."""
-Cause: TypeAlias = tuple[int, str]
-"""A site, and what it had read of the record that it rejected."""
 Fields: TypeAlias = tuple[str, ...]
 """The names of key fields."""
 
@@ -37,6 +35,18 @@ class Group(NamedTuple):
         """The part of the key that some of its fields are."""
         parts = dict(zip(self.fields, self.key, strict=True))
         return tuple(parts[name] for name in fields)
+
+
+class Cause(NamedTuple):
+    """Why something fell; where there are several causes, the least one counts."""
+
+    record: Record
+    """Less than all records for a group of an aggregate."""
+    place: int
+    """That of the node, in the order of nodes."""
+    site: int
+    inputs: str
+    """What the site had read of what it rejected."""
 
 
 @frozen

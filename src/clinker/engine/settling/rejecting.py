@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from functools import cached_property
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from clinker.engine.flow.flow import POSITION, SOURCE
 from clinker.engine.rejects.reject_texts import MEMBERSHIP
@@ -19,6 +20,11 @@ from clinker.frozen import frozen
 Chosen = npt.NDArray[np.bool_]
 """Some of the rejects."""
 _ORDER, _AT = "$order", "$at"
+_NOTHING = -1
+"""In place of the source and the position of a group."""
+_AT_ONCE = 4096
+"""So many failures are objects at a time: as such they take many times as much memory."""
+_IN_ORDER = [(name, "ascending") for name in (SOURCE, POSITION, _ORDER, "site", "inputs", "origin")]
 
 
 class Failure(NamedTuple):
@@ -31,8 +37,63 @@ class Failure(NamedTuple):
     """None for a group of an aggregate."""
     membership: str | None
     cause: Cause
-    rank: tuple[Any, ...]
-    """What comes first where several are about one record."""
+
+
+@frozen(eq=False)
+class Failures:
+    """Failures in columns, the least cause first."""
+
+    table: pa.Table
+    sites: Mapping[int, Site]
+
+    def __len__(self) -> int:
+        return len(self.table)
+
+    def __iter__(self) -> Iterator[Failure]:
+        names = (_AT, SOURCE, POSITION, _ORDER, "site", "inputs", MEMBERSHIP)
+        for batch in self.table.to_batches(_AT_ONCE):
+            rows = zip(*(batch[name].to_pylist() for name in names), strict=True)
+            for at, source, position, place, number, inputs, membership in rows:
+                record = (source, position)
+                cause = Cause(record, place, number, inputs)
+                is_group = source == _NOTHING
+                yield Failure(
+                    at, self.sites[number], None if is_group else record, membership, cause
+                )
+
+    @property
+    def rows(self) -> list[int]:
+        """Their rows among the rejects of all rounds."""
+        return self.table[_AT].to_pylist()  # type: ignore[no-any-return]
+
+    @property
+    def lack_members(self) -> bool:
+        """Whether there are groups of which it is not known what they are made of."""
+        is_group = pc.equal(self.table[SOURCE], _NOTHING)
+        return bool(pc.any(pc.and_(is_group, self.table[MEMBERSHIP].is_null())).as_py())
+
+    def with_consequences(self, sources: Collection[int]) -> Failures:
+        """Those of records of some sources, and those of groups behind aggregates that are made of
+        any records."""
+        is_behind = self._at_sites(n for n, site in self.sites.items() if site.region.level > 0)
+        has_members = np.asarray(pc.not_equal(self.table[MEMBERSHIP], "[]").fill_null(True))
+        of_source = np.asarray(self.table[SOURCE])
+        is_group = of_source == _NOTHING
+        return self._chosen(
+            np.where(is_group, is_behind & has_members, np.isin(of_source, list(sources)))
+        )
+
+    def of_first_level(self) -> Failures:
+        """Those with the fewest aggregates before them."""
+        levels = {number: site.region.level for number, site in self.sites.items()}
+        first = min(levels[number] for number in pc.unique(self.table["site"]).to_pylist())
+        return self._chosen(self._at_sites(n for n, level in levels.items() if level == first))
+
+    def _at_sites(self, sites: Iterable[int]) -> Chosen:
+        return np.isin(np.asarray(self.table["site"]), list(sites))
+
+    def _chosen(self, chosen: Chosen) -> Failures:
+        return Failures(self.table.filter(pa.array(chosen)), self.sites)
 
 
 @frozen(eq=False)
@@ -58,35 +119,34 @@ class RoundRejects:
     def _is_collateral(self) -> Chosen:
         return self._at_sites(n for n, site in self._known_sites.items() if site.is_collateral)
 
-    def failures(self, known: Iterable[Record]) -> list[Failure]:
+    def failures(self, known: Iterable[Record]) -> Failures:
         """What was rejected for a reason of its own, but for records of which that is known."""
         at = np.flatnonzero(~self._is_collateral & ~self._are(known))
-        columns = (SOURCE, POSITION, "site", "inputs", "origin", MEMBERSHIP)
-        table = self.table.take(pa.array(at))
-        rows = zip(at.tolist(), *(table[name].to_pylist() for name in columns), strict=True)
-        failures: list[Failure] = []
-        for row, source, position, number, inputs, origin, membership in rows:
-            site = self._known_sites[number]
-            record = None if source is None else (source, position)
-            rank = (record or (-1, -1), self._place(site), number, inputs, origin or "")
-            cause = number, inputs
-            failures.append(Failure(self.first_row + row, site, record, membership, cause, rank))
-        return failures
+        table = self._taken(at)
+        for name, instead in ((SOURCE, _NOTHING), (POSITION, _NOTHING), ("origin", "")):
+            place = table.column_names.index(name)
+            table = table.set_column(place, name, table[name].fill_null(instead))
+        return Failures(table.sort_by(_IN_ORDER), self._known_sites)
 
-    def collaterals(self, known: Iterable[Record]) -> tuple[list[int], pa.Table]:
-        """The records that fall with others, each of them once, and their numbers among the rejects
-        of all rounds."""
+    def collaterals(self, known: Iterable[Record]) -> Iterator[tuple[int, int, str, str | None]]:
+        """The records that fall with others, each of them once: its row among the rejects of all
+        rounds, its source, what it fell for, its membership."""
         is_record = np.asarray(self.table[SOURCE].is_valid())
         at = np.flatnonzero(self._is_collateral & is_record & ~self._are(known))
-        places = {number: self._place(site) for number, site in self._known_sites.items()}
-        chosen = self.table.take(pa.array(at)).append_column(_AT, pa.array(at))
-        order = pa.array([places[number] for number in self._site_numbers[at].tolist()], pa.int64())
-        keys = (SOURCE, POSITION, _ORDER, "site", "inputs", "origin")
-        chosen = chosen.append_column(_ORDER, order).sort_by([(key, "ascending") for key in keys])
+        chosen = self._taken(at).sort_by(_IN_ORDER)
         sources, positions = (np.asarray(chosen[name]) for name in (SOURCE, POSITION))
         is_next = (np.diff(sources) != 0) | (np.diff(positions) != 0)
         chosen = chosen.take(pa.array(np.flatnonzero([True, *is_next])[: len(chosen)]))
-        return (np.asarray(chosen[_AT]) + self.first_row).tolist(), chosen
+        for batch in chosen.to_batches(_AT_ONCE):
+            columns = (batch[name].to_pylist() for name in (_AT, SOURCE, "inputs", MEMBERSHIP))
+            yield from zip(*columns, strict=True)
+
+    def _taken(self, at: npt.NDArray[np.int64]) -> pa.Table:
+        """Some of the rejects, with the places of their nodes and their rows among all."""
+        places = {number: self._place(site) for number, site in self._known_sites.items()}
+        order = [places[number] for number in self._site_numbers[at].tolist()]
+        taken = self.table.take(pa.array(at)).append_column(_ORDER, pa.array(order, pa.int64()))
+        return taken.append_column(_AT, pa.array(at + self.first_row))
 
     def count_collaterals(self, nodes: Collection[str]) -> int:
         """How many records some nodes reject since others failed."""

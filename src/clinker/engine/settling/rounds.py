@@ -10,8 +10,8 @@ out at least one record or group more, so that there is an end.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
-from operator import attrgetter
 from typing import TypeAlias
 
 import pyarrow as pa
@@ -25,10 +25,9 @@ from clinker.engine.rejects.sites import Demand, RunAgain, Site, Sites, Unsettle
 from clinker.engine.report.facts import Retracted
 from clinker.engine.settling.fallen import Cause, Fallen, Group, Key, Oversized, Record
 from clinker.engine.settling.keys import read_key, read_lineage
-from clinker.engine.settling.rejecting import Failure, RoundRejects
+from clinker.engine.settling.rejecting import Failure, Failures, RoundRejects
 from clinker.engine.settling.sizes import Size
 from clinker.engine.settling.taking import collateral_reason
-from clinker.frozen import frozen
 from clinker.plan.compile import Plan
 from clinker.plan.nodes import Shape
 
@@ -40,12 +39,8 @@ Measure: TypeAlias = Callable[[int, Sequence[Key], Iterable[Record]], Mapping[Ke
 """The sizes of groups of a source, without some records."""
 
 
-@frozen(eq=False)
-class _Trigger:
-    """What made others fall: a reject, and the group it stands with."""
-
-    failure: Failure
-    token: object
+Token: TypeAlias = object
+"""Equal for rejects that stand together."""
 
 
 class Rounds:
@@ -67,15 +62,16 @@ class Rounds:
         """By which policies the groups of sources fall, some here, some there."""
         self._retracted: dict[Record, int] = {}
         """Records taken back, with the number of the trigger that did it."""
-        self._retracting: list[_Trigger] = []
-        self._failed: dict[Record, Key | None] = {}
-        self._triggers: list[_Trigger] = []
+        self._retracting: list[Failure] = []
+        self._failed: dict[Record, Group | None] = {}
+        self._triggers: dict[int, Token] = {}
+        """What made others fall, by its row among the rejects of all rounds."""
         self._forced: dict[Group, set[int]] = {}
         """Groups that fall under every policy."""
+        self._groups: list[Group] = []
+        """All that have something to do with a failure, each of them once."""
         self._numbers: dict[Group, int] = {}
         self._causes: dict[Group, Cause] = {}
-        self._ranks: dict[Group, tuple[object, ...]] = {}
-        """Those of the causes: the least counts."""
         self.fallen = Fallen()
         self.rounds = 0
         """How often outputs were computed and something had failed."""
@@ -154,26 +150,25 @@ class Rounds:
         rows_before = sum(map(len, self._rejects))
         rejects = RoundRejects(table, rows_before, self._sites, self._order)
         self._rejects.append(table)
-        failures = rejects.failures(self._failed)
-        new = [each for each in failures if self._is_new(each)]
-        if new:
-            level = min(each.site.region.level for each in new)
-            counting = [each for each in new if each.site.region.level == level]
-            self._take_out(sorted(counting, key=attrgetter("rank")))
-            self._judge(measure)
+        idle = self._judge(rejects, measure)
+        if idle is None:
             raise Unsettled
-        return self._entries(rejects, failures)
+        return self._entries(rejects, idle)
 
-    def _is_new(self, failure: Failure) -> bool:
-        """Whether it has consequences that are not known yet."""
-        if failure.record is not None:
-            return failure.record[0] in self._fields
-        return failure.site.region.level > 0 and failure.membership != "[]"
+    def _judge(self, rejects: RoundRejects, measure: Measure) -> Failures | None:
+        """The failures of which nothing follows; None if others fall with some of them."""
+        failures = rejects.failures(self._failed)
+        new = failures.with_consequences(self._fields)
+        if not new:
+            return failures
+        self._take_out(new.of_first_level())
+        self._choose_groups(measure)
+        return None
 
     # What falls
 
-    def _take_out(self, failures: Sequence[Failure]) -> None:
-        if any(each.record is None and each.membership is None for each in failures):
+    def _take_out(self, failures: Failures) -> None:
+        if failures.lack_members:
             raise RunAgain(Demand.LINEAGE)
         before = len(self._retracted)
         for each in failures:
@@ -187,15 +182,13 @@ class Rounds:
             self._triggers.clear()
             self._forced.clear()
             self._causes.clear()
-            self._ranks.clear()
 
     def _take_record(self, failure: Failure) -> None:
         assert failure.record is not None
         key = None if failure.membership is None else read_key(failure.membership)
-        self._failed[failure.record] = key
         group = self._group(failure.record[0], key)
-        token: object = group or ("alone", failure.record)
-        self._triggers.append(_Trigger(failure, token))
+        self._failed[failure.record] = group
+        self._triggers[failure.at] = group or ("alone", failure.record)
         if group:
             self._blame(group, failure)
 
@@ -209,7 +202,7 @@ class Rounds:
             taken = [record for group, record in groups if group is None]
         if taken:
             number = len(self._retracting)
-            self._retracting.append(_Trigger(failure, ("retracted", number)))
+            self._retracting.append(failure)
             for record in taken:
                 self._retracted.setdefault(record, number)
             return
@@ -217,57 +210,77 @@ class Rounds:
         for group, source in fallen:
             self._forced.setdefault(group, set()).add(source)
             self._blame(group, failure)
-        self._triggers.append(_Trigger(failure, fallen[0][0]))
+        self._triggers[failure.at] = fallen[0][0]
 
     def _group(self, source: int, key: Key | None) -> Group | None:
         """The group of a record; None if it is alone."""
         if key is None or source not in self._fields:
             return None
-        return Group(self._fields[source], key)
+        group = Group(self._fields[source], key)
+        number = self._numbers.setdefault(group, len(self._groups))
+        if number == len(self._groups):
+            self._groups.append(group)
+        return self._groups[number]
 
     def _blame(self, group: Group, failure: Failure) -> None:
-        if group not in self._ranks or failure.rank < self._ranks[group]:
-            self._ranks[group] = failure.rank
+        if group not in self._causes or failure.cause < self._causes[group]:
             self._causes[group] = failure.cause
 
     # Which groups fall
 
-    def _judge(self, measure: Measure) -> None:
-        failed: dict[Group, dict[int, set[int]]] = {}
-        for (source, position), key in self._failed.items():
-            group = self._group(source, key)
-            if group:
-                failed.setdefault(group, {}).setdefault(source, set()).add(position)
-        sizes = self._sizes(failed, measure)
-        groups: dict[FanoutPolicy, dict[Group, frozenset[int]]] = {}
-        for policy in sorted({each for own in self._policies.values() for each in own}):
-            fallen: dict[Group, set[int]] = {g: set(s) for g, s in self._forced.items()}
-            for group, by_source in failed.items():
-                for source, positions in by_source.items():
-                    size = sizes.get((source, group.key))
-                    if policy in self._policies[source] and _falls(policy, positions, size):
-                        fallen.setdefault(group, set()).add(source)
-            groups[policy] = {group: frozenset(sources) for group, sources in fallen.items()}
-            for group in fallen:
-                self._numbers.setdefault(group, len(self._numbers))
+    def _choose_groups(self, measure: Measure) -> None:
+        asking = {number for number, own in self._policies.items() if set(own) - {"any"}}
+        counts = Counter(
+            (record[0], group)
+            for record, group in self._failed.items()
+            if group and record[0] in asking
+        )
+        sizes = self._sizes(counts, measure)
+
+        def falls(policy: FanoutPolicy, source: int, group: Group) -> bool:
+            if policy == "any":
+                return True
+            count, first = sizes[source, group.key]
+            if policy == "all":
+                return counts[source, group] >= count
+            return (source, first) in self._failed
+
         self.fallen = Fallen(
             retracted=frozenset(self._retracted),
-            failed={each: self._group(each[0], key) for each, key in self._failed.items()},
-            groups=groups,
+            failed=dict(self._failed),
+            groups={policy: self._fallen_groups(policy, falls) for policy in self._every_policy},
             oversized=self.fallen.oversized,
             numbers=self._numbers,
             causes=self._causes,
         )
 
+    @property
+    def _every_policy(self) -> list[FanoutPolicy]:
+        return sorted({each for own in self._policies.values() for each in own})
+
+    def _fallen_groups(
+        self, policy: FanoutPolicy, falls: Callable[[FanoutPolicy, int, Group], bool]
+    ) -> dict[Group, frozenset[int]]:
+        """The groups that fall by a policy, with the sources whose records do."""
+        fallen = {group: frozenset(sources) for group, sources in self._forced.items()}
+        same: dict[frozenset[int], frozenset[int]] = {}
+        """Many groups fall with the same sources."""
+        for (source, _), group in self._failed.items():
+            if group is None or policy not in self._policies[source]:
+                continue
+            known = fallen.get(group, frozenset())
+            if source not in known and falls(policy, source, group):
+                sources = known | {source}
+                fallen[group] = same.setdefault(sources, sources)
+        return fallen
+
     def _sizes(
-        self, failed: Mapping[Group, Mapping[int, set[int]]], measure: Measure
+        self, failed: Iterable[tuple[int, Group]], measure: Measure
     ) -> dict[tuple[int, Key], Size]:
-        """The sizes of the groups that some policy asks for, by source and key."""
+        """The sizes of groups, by source and key."""
         keys: dict[int, list[Key]] = {}
-        for group, by_source in failed.items():
-            for source in by_source:
-                if set(self._policies[source]) - {"any"}:
-                    keys.setdefault(source, []).append(group.key)
+        for source, group in failed:
+            keys.setdefault(source, []).append(group.key)
         return {
             (source, key): size
             for source, sought in keys.items()
@@ -276,26 +289,25 @@ class Rounds:
 
     # Entries
 
-    def _entries(self, rejects: RoundRejects, failures: Sequence[Failure]) -> pa.Table:
+    def _entries(self, rejects: RoundRejects, idle: Failures) -> pa.Table:
         """One reject for every record that fell, and those of records that belong to nobody."""
         self._held_back += rejects.count_collaterals(self._outputs)
-        triggers = [*self._triggers, *self._retracting]
+        retracting = {each.at: _retracted(n) for n, each in enumerate(self._retracting)}
         entries = _Entries(pa.concat_tables(self._rejects))
-        entries.add([(each.failure.at, each.token) for each in triggers], is_collateral=False)
-        for trigger, rows in self._taken_back():
-            entries.add_rows(rows, [trigger.token] * len(rows), is_collateral=True)
-        entries.add(self._collaterals(rejects), is_collateral=True)
-        entries.add([(each.at, None) for each in failures], is_collateral=False)
+        entries.add({**self._triggers, **retracting}, is_collateral=False)
+        for token, rows in self._taken_back():
+            entries.add_rows(rows, [token] * len(rows), is_collateral=True)
+        entries.add(dict(self._collaterals(rejects)), is_collateral=True)
+        entries.add(dict.fromkeys(idle.rows), is_collateral=False)
         return entries.table()
 
-    def _taken_back(self) -> Iterator[tuple[_Trigger, pa.Table]]:
-        """Rejects of the records that are taken back, with what took them back."""
+    def _taken_back(self) -> Iterator[tuple[Token, pa.Table]]:
+        """Rejects of the records that are taken back, with what they stand together with."""
         by_trigger: dict[int, list[Record]] = {}
         for record, number in self._retracted.items():
             by_trigger.setdefault(number, []).append(record)
         for number, records in by_trigger.items():
-            trigger = self._retracting[number]
-            site = self._correlated_site(trigger.failure)
+            site = self._correlated_site(self._retracting[number])
             rows = {
                 SOURCE: [source for source, _ in records],
                 POSITION: [position for _, position in records],
@@ -304,33 +316,31 @@ class Rounds:
                 "origin": [None] * len(records),
                 MEMBERSHIP: [None] * len(records),
             }
-            yield trigger, pa.table(rows, schema=REJECTS)
+            yield _retracted(number), pa.table(rows, schema=REJECTS)
 
     def _correlated_site(self, trigger: Failure) -> int:
         """A site that rejects the records of a group where the group failed."""
-        sites = self._sites
+        sites, cause = self._sites, trigger.cause
         return sites.add(
             Site(
                 trigger.site.node,
                 trigger.site.branch,
-                lambda _: collateral_reason(sites.reason(*trigger.cause)),
+                lambda _: collateral_reason(sites.reason(cause.site, cause.inputs)),
                 is_collateral=True,
                 label=trigger.site.label,
             )
         )
 
-    def _collaterals(self, rejects: RoundRejects) -> Iterator[tuple[int, object]]:
+    def _collaterals(self, rejects: RoundRejects) -> Iterator[tuple[int, Token]]:
         """One reject of each record that falls with others, and the group it falls with."""
-        groups = list(self._numbers)
-        at, rows = rejects.collaterals(self._failed)
-        columns = (rows[name].to_pylist() for name in (SOURCE, "inputs", MEMBERSHIP))
-        for number, source, inputs, membership in zip(at, *columns, strict=True):
+        for row, source, inputs, membership in rejects.collaterals(self._failed):
             if inputs == "[]":  # its group was too large to begin with
-                yield number, self._group(source, read_key(membership))
+                assert membership is not None
+                yield row, self._group(source, read_key(membership))
             else:
                 (group,) = payload_values(inputs).values()
                 assert isinstance(group, int)
-                yield number, groups[group]
+                yield row, self._groups[group]
 
 
 class _Entries:
@@ -339,15 +349,16 @@ class _Entries:
     def __init__(self, rejects: pa.Table) -> None:
         self._rejects = rejects
         self._tables: list[pa.Table] = []
-        self._numbers: dict[object, int] = {}
+        self._numbers: dict[Token, int] = {}
 
-    def add(self, chosen: Iterable[tuple[int, object]], *, is_collateral: bool) -> None:
+    def add(self, tokens: Mapping[int, Token | None], *, is_collateral: bool) -> None:
         """Some of the rejects, each with what it stands together with; None if it is alone."""
-        tokens = dict(chosen)
         rows = self._rejects.take(pa.array(list(tokens), pa.int64()))
         self.add_rows(rows, tokens.values(), is_collateral=is_collateral)
 
-    def add_rows(self, rows: pa.Table, tokens: Iterable[object], *, is_collateral: bool) -> None:
+    def add_rows(
+        self, rows: pa.Table, tokens: Iterable[Token | None], *, is_collateral: bool
+    ) -> None:
         numbers = [
             None if token is None else self._numbers.setdefault(token, len(self._numbers))
             for token in tokens
@@ -363,10 +374,6 @@ class _Entries:
         return pa.concat_tables([SETTLED.empty_table(), *self._tables])
 
 
-def _falls(policy: FanoutPolicy, failed: set[int], size: Size | None) -> bool:
-    """Whether the records of a source in a group fall if some of them have failed."""
-    if policy == "any":
-        return True
-    assert size is not None
-    count, first = size
-    return len(failed) >= count if policy == "all" else first in failed
+def _retracted(number: int) -> Token:
+    """What those stand together with that one failure has taken back."""
+    return "retracted", number

@@ -182,7 +182,8 @@ def _collateral_explainer(building: Building, groups: Sequence[Group]) -> Explai
         (number,) = values
         assert isinstance(number, int)
         if number not in known:
-            known[number] = collateral_reason(sites.reason(*causes[groups[number]]))
+            cause = causes[groups[number]]
+            known[number] = collateral_reason(sites.reason(cause.site, cause.inputs))
         return known[number]
 
     return explain
