@@ -61,8 +61,11 @@ class Classic(Engine):
         return Tasks(done, sum(stage.numTasks for stage in stages)) if stages else None
 
     def rest(self) -> None:
-        """Python workers are forked quickly, and hold memory while they wait."""
-        if not self._is_ample:
+        """Python workers are forked quickly, and hold memory while they wait.
+
+        Another thread may have the same Spark compute something.
+        """
+        if not self._is_ample and self.tasks() is None:
             for daemon in children(self._java):
                 for worker in children(daemon):
                     with suppress(ProcessLookupError):
