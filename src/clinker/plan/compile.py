@@ -190,7 +190,7 @@ def compile_loaded(loaded: Loaded[Pipeline], path: Path, options: Options) -> Co
         registry=registry,
         parameters=expansion.parameters,
         layouts=layouts.by_node,
-        dead_letters=plan_dead_letters(pipeline, graph, options.base_dir),
+        dead_letters=plan_dead_letters(pipeline, graph, options.base_dir, channel_name),
         storage=storage.settings,
         **vars(_analyse(pipeline, checked)),
     )

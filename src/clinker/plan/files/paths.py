@@ -258,8 +258,9 @@ def check_paths(
         if (wrong := violation(path, options.base_dir, options.allow_absolute_paths, options.root))
     ]
     for queue in _queues(pipeline).values():
-        for path, place in _given(queue, "path"):
-            problems += _check_path(path, place, (), options)
+        if queue.path is not None:
+            path = queue_path(queue.path, channel)
+            problems += _check_path(path, queue.at("path"), (), options)
     problems += check_source_paths(graph, options)
     for unit, output in graph.of(OutputNode):
         values = known_values(graph, unit, options, channel)
@@ -374,6 +375,11 @@ def render(template: Template, values: PathValues) -> str:
     return "".join(
         part if isinstance(part, str) else _render_token(part, values) for part in template.parts
     )
+
+
+def queue_path(path: Template, channel: str) -> str:
+    """The file of dead letters, whose name only the channel changes."""
+    return render(path, PathValues(channel=channel))
 
 
 def _render_token(token: Token, values: PathValues) -> str:
@@ -564,7 +570,7 @@ def list_destinations(
         places.append(replace(written, is_directory=ends_open or written.is_directory))
     for name, queue in _queues(pipeline).items():
         if queue.path is not None:
-            path = locate(queue.path, options.base_dir)
+            path = locate(queue_path(queue.path, channel), options.base_dir)
             what = f"the dead-letter queue of '{name}'" if name else "the dead-letter queue"
             places.append(destination(what, path, queue.at("path"), None))
     return places
@@ -575,14 +581,13 @@ def written_places(
 ) -> Iterator[tuple[FilePath, bool]]:
     """The directories that a pipeline writes to, as far as its text tells, each with whether the
     names of more directories below it are known only when it runs."""
-    for _, node in graph.of(OutputNode):
-        fixed, rest = _fixed_start(node.config.path)
+    paths = [node.config.path for _, node in graph.of(OutputNode)]
+    paths += [queue.path for queue in _queues(pipeline).values() if queue.path is not None]
+    for path in paths:
+        fixed, rest = _fixed_start(path)
         # With something in place of the name, what stands before it is the directory.
         directory = locate(f"{fixed}_", options.base_dir).parent
         yield directory, any(map(_may_name_directories, rest))
-    for queue in _queues(pipeline).values():
-        if queue.path is not None:
-            yield locate(queue.path, options.base_dir).parent, False
 
 
 def with_parents(directory: FilePath, base_dir: Path) -> Iterator[FilePath]:
