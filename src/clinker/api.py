@@ -14,7 +14,7 @@ from clinker.diagnostics import Diagnostic, errors
 from clinker.diagnostics.render import render_text
 from clinker.diagnostics.suggest import did_you_mean
 from clinker.plan import compile as compilation
-from clinker.plan.files.discovery import input_size
+from clinker.plan.files.discovery import discover_all, input_size
 from clinker.plan.options import Options, Preview
 from clinker.plan.probes import Outlet, list_outlets, looking_at
 from clinker.plan.values import with_values
@@ -159,9 +159,9 @@ def _run_somewhere(
     if spark is not None:
         with adopt(spark) as session:
             return run_in(plan, session, observer)
-    size = input_size(plan.graph, plan.options, datetime.now(UTC))
-    settings = replace(planned_settings(plan), input_size=size)
-    for warning in check_start(plan, settings):
+    files = discover_all(plan.graph, plan.options, datetime.now(UTC))
+    settings = replace(planned_settings(plan), input_size=input_size(files))
+    for warning in check_start(plan, settings, files):
         observer.warned(warning.message)
     return run(plan, settings, observer)
 

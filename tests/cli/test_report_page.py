@@ -55,7 +55,7 @@ def test_an_interrupted_run_leaves_a_report(folder: Path, monkeypatch: pytest.Mo
         raise KeyboardInterrupt
 
     (folder / "orders.csv").write_text("id\n1\n")
-    monkeypatch.setattr("clinker.cli.execution.input_size", interrupt)
+    monkeypatch.setattr("clinker.cli.execution.check_start", interrupt)
     assert run("--report", "run.html") == 130
     assert "Interrupted</strong>" in (folder / "run.html").read_text()
 
@@ -123,7 +123,7 @@ def test_what_takes_its_place_meanwhile_stays(
         raise KeyError("defect")
 
     (folder / "orders.csv").write_text("id\n1\n")
-    monkeypatch.setattr("clinker.cli.execution.input_size", write)
+    monkeypatch.setattr("clinker.cli.execution.check_start", write)
     assert run("--report", "run.html") == 70
     assert "warn: there is no report: 'run.html' exists" in capsys.readouterr().err
     assert (folder / "run.html").read_text() == "mine"

@@ -13,15 +13,18 @@ LOG_LEVELS = ("error", "warn", "info", "debug", "trace")
 Commands: TypeAlias = "argparse._SubParsersAction[Parser]"
 
 
-def add_compilation(command: argparse._ActionsContainer) -> None:
+def add_compilation(command: argparse._ActionsContainer, *, several_channels: bool = False) -> None:
     """What decides how a pipeline file is read, wherever one is compiled."""
     command.add_argument(
         "--base-dir",
         metavar="DIR",
         help="where relative paths start (default: the pipeline file's directory)",
     )
+    help = "a .channel.yaml file to apply"
+    if several_channels:
+        help += "; can be repeated: a run for each, one after the other"
     command.add_argument(
-        "--channel", metavar="FILE", action=Once, help="a .channel.yaml file to apply"
+        "--channel", metavar="FILE", action="append" if several_channels else Once, help=help
     )
     command.add_argument(
         "--rules-path", metavar="DIR", help="where `use` finds CXL modules (default: ./rules)"

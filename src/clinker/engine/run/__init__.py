@@ -1,6 +1,7 @@
 """A run: everything between a compiled plan and its published files.
 
 run         the whole of it, in a session of its own or in one that is there already
+runs        several of them, in a session of their own
 starting    what is checked first: the memory limit, and the directories for spilled data
 watch       what a run takes while it is under way, and the end of one that takes too much
 at_work     which nodes are to be named then

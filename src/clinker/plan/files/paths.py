@@ -522,6 +522,8 @@ class Destination:
     """The output; None for a dead-letter queue."""
     is_directory: bool = False
     """Whether there is, or by its path must be, a directory in its place."""
+    is_new: bool = False
+    """Whether every run writes another one: its name has the id of the run, or a free number."""
 
 
 def ignores_case(path: Path) -> bool:
@@ -567,12 +569,19 @@ def list_destinations(
             path = path.parent / split_name(config.split.naming, rendered, 1)
         written = destination(f"output '{unit.name}'", path, config.at("path"), unit)
         ends_open = rendered.endswith("/") and not config.split
-        places.append(replace(written, is_directory=ends_open or written.is_directory))
+        is_new = config.if_exists == "unique_suffix" or any(
+            token.name == "execution_id" for token in config.path.tokens
+        )
+        is_directory_there = ends_open or written.is_directory
+        places.append(replace(written, is_directory=is_directory_there, is_new=is_new))
+    common = pipeline.error_handling.dlq.if_exists
     for name, queue in _queues(pipeline).items():
         if queue.path is not None:
             path = locate(queue_path(queue.path, channel), options.base_dir)
             what = f"the dead-letter queue of '{name}'" if name else "the dead-letter queue"
-            places.append(destination(what, path, queue.at("path"), None))
+            written = destination(what, path, queue.at("path"), None)
+            is_new = (queue.if_exists or common) == "unique_suffix"
+            places.append(replace(written, is_new=is_new))
     return places
 
 
