@@ -13,6 +13,7 @@ from clinker.cxl.failure import printable
 from clinker.diagnostics import Diagnostic, errors
 from clinker.diagnostics.render import render_text
 from clinker.diagnostics.suggest import did_you_mean
+from clinker.plain_files import read_plain
 from clinker.plan import compile as compilation
 from clinker.plan.files.discovery import discover_all, input_size
 from clinker.plan.options import Options, Preview
@@ -185,7 +186,7 @@ def compile(
         force=force,
         variables=dict(os.environ),
     )
-    compiled = compilation.compile_pipeline(file.read_bytes(), str(file), options)
+    compiled = compilation.compile_pipeline(read_plain(file), str(file), options)
     if compiled.plan is None:
         raise CompileError(compiled.diagnostics)
     plan = with_values(compiled.plan, vars or {})

@@ -15,6 +15,7 @@ from clinker.cli.command import CONFIGURATION, IO, OK, USAGE, CommandError, repo
 from clinker.cxl.failure import printable
 from clinker.cxl.syntax.ast import TraceLevel
 from clinker.diagnostics import Diagnostic, in_reading_order
+from clinker.plain_files import read_plain
 from clinker.plan.compile import Compiled, Plan, compile_pipeline
 from clinker.plan.files.discovery import check_inputs, discover_all
 from clinker.plan.files.existing import existing_files
@@ -167,7 +168,7 @@ def compile_file(args: Namespace) -> Compiled:
     """Compile the pipeline of a command line, with its options and its values of variables."""
     path, values = args.config, pairs("--var", args.var)
     try:
-        content = Path(path).read_bytes()
+        content = read_plain(Path(path))
     except OSError as problem:
         raise CommandError(f"cannot read '{path}': {problem.strerror}", IO) from problem
     compiled = compile_pipeline(content, path, _options(args))

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import os
+import stat
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 from clinker.editing.kinds import FileKind, kind_of
 from clinker.frozen import frozen
+from clinker.plain_files import read_plain
 
 _ENDS = (".yaml", ".yml", ".cxl")
 _MOST_BYTES = 4 * 2**20
@@ -41,9 +43,9 @@ def read_files(paths: Iterable[str]) -> Iterator[File | OSError | UnknownKind]:
                 continue
             seen.add(file.resolve())
             try:
-                if not named and file.stat().st_size > _MOST_BYTES:
+                if not (named or _may_be_ours(file)):
                     continue
-                content = file.read_bytes()
+                content = read_plain(file)
             except OSError as problem:
                 yield problem
                 continue
@@ -54,6 +56,11 @@ def read_files(paths: Iterable[str]) -> Iterator[File | OSError | UnknownKind]:
                 # Whoever names a YAML file means a pipeline, whatever is missing in it.
                 is_yaml = file.name.lower().endswith(_ENDS)
                 yield File(file, content, FileKind.PIPELINE) if is_yaml else UnknownKind(text)
+
+
+def _may_be_ours(file: Path) -> bool:
+    facts = file.stat()
+    return stat.S_ISREG(facts.st_mode) and facts.st_size <= _MOST_BYTES
 
 
 def _below(directory: Path) -> Iterator[Path]:

@@ -7,6 +7,7 @@ from dataclasses import field
 from pathlib import Path
 
 from clinker.frozen import frozen
+from clinker.plain_files import read_plain
 from clinker.stores.access import read_object
 from clinker.stores.urls import ObjectUrl
 
@@ -66,7 +67,7 @@ class Options:
     metrics_spool_dir: Path | None = None
     variables: dict[str, str] = field(default_factory=dict)
     """The environment, from which `${NAME}` in the file is replaced."""
-    read: Callable[[Path], bytes] = Path.read_bytes
+    read: Callable[[Path], bytes] = read_plain
     """How the files that a pipeline refers to are read: an editor has some that are not saved."""
     read_object: Callable[[ObjectUrl], bytes] = read_object
 

@@ -19,6 +19,7 @@ from clinker.config import Workspace, load_workspace
 from clinker.config.workspace import Spill, Staging
 from clinker.diagnostics import Diagnostic, Label, Severity
 from clinker.frozen import frozen
+from clinker.plain_files import read_plain
 from clinker.plan.files.globs import GlobError, compile_glob, matches_any
 from clinker.plan.files.paths import resolve, violation
 from clinker.plan.files.workspace import FILE
@@ -73,7 +74,7 @@ class LoadedStorage:
     diagnostics: list[Diagnostic] = field(default_factory=list)
 
 
-def load_storage(base_dir: Path, read: Callable[[Path], bytes] = Path.read_bytes) -> LoadedStorage:
+def load_storage(base_dir: Path, read: Callable[[Path], bytes] = read_plain) -> LoadedStorage:
     """The storage settings of a workspace; without `clinker.toml` the defaults."""
     path = base_dir / FILE
     try:
@@ -82,7 +83,9 @@ def load_storage(base_dir: Path, read: Callable[[Path], bytes] = Path.read_bytes
         return LoadedStorage(_settings(Workspace(), base_dir))
     except OSError as problem:
         message = f"'{path}' cannot be read: {problem.strerror}"
-        return LoadedStorage(None, [Diagnostic("E071", message, help="check its permissions")])
+        is_refused = isinstance(problem, PermissionError)
+        help = "check its permissions" if is_refused else "put a file in its place"
+        return LoadedStorage(None, [Diagnostic("E071", message, help=help)])
     loaded = load_workspace(content, str(path))
     if loaded.value is None:
         return LoadedStorage(None, list(loaded.diagnostics))
