@@ -9,7 +9,8 @@ import sys
 import traceback
 import warnings
 from argparse import Namespace
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import replace
 from datetime import UTC, datetime
 from functools import partial
@@ -111,11 +112,15 @@ class Execution:
                 interruption.too_late()
             else:
                 interruption.stands(outcome.exit_code)
-            self._leave_metrics(outcome, error, journal)
-            for problem in self._telling.ended(outcome, error) if self._telling else ():
-                journal.warned(problem)
+            with self._no_defect_matters("the metrics are missing", journal):
+                self._leave_metrics(outcome, error, journal)
+            with self._no_defect_matters("the lineage is not told", journal):
+                for problem in self._telling.ended(outcome, error) if self._telling else ():
+                    journal.warned(problem)
             outcome = journal.completed(outcome)
-            self._leave_report(outcome, error, log)
+            if self._report_file:
+                with self._no_defect_matters(f"there is no report: '{self._args.report}'", log):
+                    log.logged(*leave_report(self._report_file, outcome, error, self._findings))
         try:
             self._show(outcome, error)
             if runs.is_cold and is_last and self._shows_summary(error):
@@ -184,9 +189,14 @@ class Execution:
         except OSError as problem:
             log.warned(f"the metrics cannot be written to '{spool}': {problem.strerror}")
 
-    def _leave_report(self, report: RunReport, error: RunError | None, log: Observer) -> None:
-        if self._report_file:
-            log.logged(*leave_report(self._report_file, report, error, self._findings))
+    @contextmanager
+    def _no_defect_matters(self, what: str, log: Observer) -> Iterator[None]:
+        """What is left about a run comes after its files, which are in place whatever happens."""
+        try:
+            yield
+        except Exception as problem:  # noqa: BLE001, the run has its outcome already
+            self._show_trace(problem)
+            log.warned(f"{what}: {internal_error(problem)}; {report_it(self._args)}")
 
     def _show(self, report: RunReport, error: RunError | None) -> None:
         """Tell what became of the run."""
@@ -224,13 +234,18 @@ class Execution:
         else:
             sys.stdout.write(summary(report, with_nodes=self._args.count_nodes))
 
+    def _show_trace(self, problem: Exception) -> None:
+        if not self._debugs:
+            return
+        trace = hide_secrets("".join(traceback.format_exception(problem)), self._settings)
+        if self._logs_json:
+            write_trace(trace)
+        else:
+            sys.stderr.write(trace)
+
     def _show_error(self, error: RunError, report: RunReport) -> None:
-        if self._debugs and error.exit_code != Exit.INTERRUPTED:
-            trace = hide_secrets("".join(traceback.format_exception(error)), self._settings)
-            if self._logs_json:
-                write_trace(trace)
-            else:
-                sys.stderr.write(trace)
+        if error.exit_code != Exit.INTERRUPTED:
+            self._show_trace(error)
         if self._logs_json:
             write_diagnostics(error.diagnostics, report)
         elif error.exit_code == Exit.INTERRUPTED:

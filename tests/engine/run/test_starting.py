@@ -94,6 +94,13 @@ def test_a_directory_that_cannot_be_one(base: Path, made: str, reason: str) -> N
     assert refused(base, spill(place)) == {"E074": f"storage.spill.dir {place} {reason}"}
 
 
+def test_a_comma_in_the_path(base: Path) -> None:
+    place = base / "a,b"
+    place.mkdir()
+    message = f"storage.spill.dir {place} has a comma in its path, which the engine takes for the"
+    assert refused(base, spill(place)) == {"E074": f"{message} end of it"}
+
+
 @needs_mounts
 def test_a_directory_that_cannot_be_written_to(base: Path, tmp_path: Path) -> None:
     with disk(tmp_path / "disk", 8) as place:

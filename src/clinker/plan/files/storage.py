@@ -32,6 +32,8 @@ _IN_MEMORY = frozenset({"tmpfs", "ramfs"})
 _NETWORK = frozenset(
     "nfs nfs4 cifs smb smb2 smb3 smbfs afs ceph glusterfs lustre beegfs gpfs 9p fuse".split()
 )
+_COMMA = "has a comma in its path, which the engine takes for the end of it"
+_CREATE = "create it or point at an existing volume"
 _MIN_ROWS_TO_COMPRESS = 1024
 _MIN_BYTES_TO_COMPRESS = 4096
 _BYTES_PER_COLUMN = 32
@@ -199,8 +201,9 @@ def read_mounts(table: Path = Path("/proc/self/mounts")) -> tuple[Mount, ...]:
 
 def gather_facts(settings: StorageSettings, staged: Sequence[Path]) -> Facts:
     """Look at the machine. `staged` are the source files that will be copied."""
-    directories = [d for d in (settings.spill_dir, settings.staging_dir) if d is not None]
-    reasons = {directory: why_unusable(directory) for directory in directories}
+    reasons = {settings.spill_dir: _why_not_for_spilling(settings.spill_dir)}
+    if settings.staging_dir is not None:
+        reasons.setdefault(settings.staging_dir, why_unusable(settings.staging_dir))
     devices: dict[Path, int] = {}
     if settings.staging_dir is not None:
         for path in (settings.staging_dir, *staged):
@@ -213,6 +216,12 @@ def gather_facts(settings: StorageSettings, staged: Sequence[Path]) -> Facts:
         {directory: reason for directory, reason in reasons.items() if reason},
         shutil.disk_usage(settings.spill_dir).free if usable else None,
     )
+
+
+def _why_not_for_spilling(directory: Path) -> str | None:
+    if "," in str(directory):
+        return _COMMA
+    return why_unusable(directory)
 
 
 def why_unusable(directory: Path) -> str | None:
@@ -274,7 +283,7 @@ def _check_directories(settings: StorageSettings, facts: Facts) -> Iterator[Diag
                 "E074",
                 f"storage.{which}.dir {directory} {reason}",
                 model,
-                "create it or point at an existing volume",
+                "choose another one" if reason == _COMMA else _CREATE,
             )
 
 
