@@ -112,10 +112,11 @@ class Execution:
                 interruption.too_late()
             else:
                 interruption.stands(outcome.exit_code)
+            told = journal.completed(outcome)
             with self._no_defect_matters("the metrics are missing", journal):
-                self._leave_metrics(outcome, error, journal)
+                self._leave_metrics(told, error, journal)
             with self._no_defect_matters("the lineage is not told", journal):
-                for problem in self._telling.ended(outcome, error) if self._telling else ():
+                for problem in self._telling.ended(told, error) if self._telling else ():
                     journal.warned(problem)
             outcome = journal.completed(outcome)
             if self._report_file:
