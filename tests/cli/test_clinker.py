@@ -70,6 +70,14 @@ def test_dry_run_accepts_a_pipeline(clinker: Command, folder: Path) -> None:
     assert sorted(p.name for p in folder.iterdir()) == ["orders.csv", "pipeline.yaml"]
 
 
+def test_the_environment_is_what_the_file_calls_it(clinker: Command, folder: Path) -> None:
+    path = folder / "pipeline.yaml"
+    path.write_text(path.read_text().replace("name: orders", "name: orders-${CLINKER_ENV}", 1))
+    code, out, _ = clinker("explain", str(path), "--env", "prod")
+    assert code == 0
+    assert out.startswith("Execution Plan: orders-prod\n")
+
+
 def test_what_is_shown_has_one_channel(clinker: Command, folder: Path) -> None:
     path = str(folder / "pipeline.yaml")
     code, _, err = clinker("show", path, "--channel", "a.channel.yaml", "--channel=b.channel.yaml")

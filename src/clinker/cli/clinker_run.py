@@ -195,7 +195,6 @@ def _options(args: Namespace) -> Options:
         rules_path=Path(args.rules_path) if args.rules_path else None,
         allow_absolute_paths=args.allow_absolute_paths
         or os.environ.get("CLINKER_ALLOW_ABSOLUTE_PATHS", "").lower() in ("1", "true", "yes"),
-        environment=args.env or os.environ.get("CLINKER_ENV"),
         memory_limit=getattr(args, "memory_limit", None),
         threads=getattr(args, "threads", None),
         error_threshold=getattr(args, "error_threshold", 0),
@@ -207,7 +206,7 @@ def _options(args: Namespace) -> Options:
         or bool(getattr(args, "report", None) and not records),
         wait=getattr(args, "wait", None),
         metrics_spool_dir=_path(spool),
-        variables=dict(os.environ),
+        variables={**os.environ, "CLINKER_ENV": args.env} if args.env else dict(os.environ),
     )
 
 

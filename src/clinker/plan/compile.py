@@ -136,7 +136,8 @@ def compile_loaded(loaded: Loaded[Pipeline], path: Path, options: Options) -> Co
     options = locate_workspace(options)
     storage = load_storage(options.root, options.read)
     if storage.settings:
-        options = replace(options, objects=storage.settings.objects)
+        settings = storage.settings
+        options = replace(options, objects=settings.objects, channels=settings.channels)
     findings = list(loaded.diagnostics)
     pipeline = loaded.value or loaded.readable
     if pipeline is None:

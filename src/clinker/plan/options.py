@@ -47,11 +47,13 @@ class Options:
     workspace: Path | None = None
     """The highest directory that relative paths may reach, if that is not the base directory."""
     channel: Path | None = None
+    """The file of a channel, or what it is called in the directory of channels."""
+    channels: Path | None = None
+    """The directory of channels that the workspace has."""
     rules_path: Path | None = None
     allow_absolute_paths: bool = False
     objects: tuple[str, ...] = ()
     """What the workspace allows of object stores: the beginnings of URLs."""
-    environment: str | None = None
     memory_limit: int | None = None
     threads: int | None = None
     error_threshold: int = 0

@@ -50,6 +50,8 @@ class StorageSettings:
     """None unless staging is enabled."""
     objects: tuple[str, ...] = ()
     """What pipelines may use in object stores."""
+    channels: Path | None = None
+    """Where channels are that a run names without a path."""
 
     @property
     def spill_dir_is_default(self) -> bool:
@@ -101,7 +103,9 @@ def _settings(workspace: Workspace, base_dir: Path) -> StorageSettings:
     staged = staging.enabled and staging.dir
     staging_dir = resolve(staging.dir, base_dir) if staged and staging.dir else None
     objects = workspace.storage.objects.allow
-    return StorageSettings(spill, spill_dir, staging, staging_dir, objects)
+    directory = workspace.channels.dir
+    channels = resolve(directory, base_dir) if directory else None
+    return StorageSettings(spill, spill_dir, staging, staging_dir, objects, channels)
 
 
 def temporary_directory() -> Path:
