@@ -1,10 +1,11 @@
-"""Files of configuration: read at once, or refused at once."""
+"""Files of configuration: found in directories, read at once or refused at once."""
 
 from __future__ import annotations
 
 import errno
 import os
 import stat
+from collections.abc import Iterator
 from pathlib import Path
 
 _OTHERS = (
@@ -13,6 +14,16 @@ _OTHERS = (
     (stat.S_ISCHR, "it is a device, not a file"),
     (stat.S_ISBLK, "it is a device, not a file"),
 )
+
+
+def files_below(directory: Path) -> Iterator[Path]:
+    """The files of a directory and of those below it, in order; what is hidden is left out.
+
+    Virtual environments, repositories and the like hold files of others.
+    """
+    for folder, folders, names in os.walk(directory):
+        folders[:] = sorted(name for name in folders if not name.startswith("."))
+        yield from (Path(folder, name) for name in sorted(names) if not name.startswith("."))
 
 
 def read_plain(path: Path) -> bytes:
