@@ -10,6 +10,7 @@ compute     the outputs computed and put together aside
 settle      what was rejected: explained, told, and held against the limits
 retry       all that again with more care, as often as records demand it
 publish     the files put in place, and the report of what was done
+practice    examples run, for the ahead-of-time cache to learn from
 lending     the records of a single node, for a session of the caller's
 failures    what goes wrong inside the engine, in words for the user
 system      what `$pipeline`, `$source`, `$vars` and their kin stand for
