@@ -174,16 +174,19 @@ def compile(
     vars: Mapping[str, object] | None = None,
     base_dir: str | os.PathLike[str] | None = None,
     force: bool = False,
+    count_nodes: bool = False,
 ) -> Plan:
     """Compile a pipeline file; `CompileError` if it has errors.
 
-    `vars` replaces the values of `$vars`; `force` lets a run overwrite its outputs.
+    `vars` replaces the values of `$vars`; `force` lets a run overwrite its outputs. With
+    `count_nodes` a run also counts records between nodes where it has to look at them again.
     """
     file = Path(path)
     options = Options(
         base_dir=Path(base_dir) if base_dir is not None else file.parent,
         channel=Path(channel) if channel is not None else None,
         force=force,
+        count_nodes=count_nodes,
         variables=dict(os.environ),
     )
     compiled = compilation.compile_pipeline(read_plain(file), str(file), options)
