@@ -247,6 +247,11 @@ def test_channels_of_one_name_are_refused(folder: Path, capsys: pytest.CaptureFi
     assert said(capsys) == ("", f"error: {message}\n")
 
 
+def test_a_channel_is_given_once(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert run("--channel", CHANNELS[1]) == 1
+    assert said(capsys) == ("", "error: the channel 'acme.channel.yaml' is given twice\n")
+
+
 @pytest.mark.parametrize(
     ("options", "message"),
     [

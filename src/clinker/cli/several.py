@@ -83,10 +83,13 @@ def _check_names(files: Sequence[str], plans: Sequence[Plan]) -> None:
     """Channels are told apart by their names, in paths, batches and reports."""
     first: dict[str, str] = {}
     for file, plan in zip(files, plans, strict=True):
-        earlier = first.setdefault(plan.channel, file)
-        if earlier is not file:
+        if plan.channel in first:
+            earlier = first[plan.channel]
             message = f"the channels '{earlier}' and '{file}' are both called '{plan.channel}'"
+            if earlier == file:
+                message = f"the channel '{file}' is given twice"
             raise CommandError(printable(message), CONFIGURATION)
+        first[plan.channel] = file
 
 
 def _of_channel(plan: Plan, line: Namespace, batch: str) -> tuple[Plan, Namespace]:
