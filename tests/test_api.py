@@ -56,6 +56,20 @@ def test_notebooks_show_plans_and_reports(pipeline: Path, session: Session) -> N
     assert "pipeline.yaml:11" in shown  # which rejects an amount that is no number
 
 
+def test_records_between_nodes_are_counted_for_whoever_wants_it(
+    pipeline: Path, session: Session
+) -> None:
+    more = "  - { type: transform, name: few, input: big, config: { cxl: filter id < 7 } }\n"
+    text = pipeline.read_text().replace("  - { type: output", f"{more}  - {{ type: output")
+    pipeline.write_text(text.replace("input: big, config: { type", "input: few, config: { type"))
+    shown = clinker.compile(pipeline, force=True).run(session.spark)._repr_html_()
+    assert "— is a number that does not follow from others: a run counts it with" in shown
+    plan = clinker.compile(pipeline, force=True, count_nodes=True)
+    report = plan.run(session.spark)
+    assert [node.records_out for node in report.nodes if node.name == "big"] == [2]
+    assert "—" not in report._repr_html_()
+
+
 @pytest.mark.parametrize("zone", ["Etc/UTC", "GMT", "Z", "+00:00", "UTC+0"])
 def test_a_session_may_call_utc_by_another_name(
     pipeline: Path, session: Session, zone: str

@@ -13,8 +13,9 @@ from clinker.cxl.failure import printable
 from clinker.diagnostics import Diagnostic, errors
 from clinker.diagnostics.render import render_text
 from clinker.diagnostics.suggest import did_you_mean
+from clinker.plain_files import read_plain
 from clinker.plan import compile as compilation
-from clinker.plan.files.discovery import input_size
+from clinker.plan.files.discovery import discover_all, input_size
 from clinker.plan.options import Options, Preview
 from clinker.plan.probes import Outlet, list_outlets, looking_at
 from clinker.plan.values import with_values
@@ -159,9 +160,9 @@ def _run_somewhere(
     if spark is not None:
         with adopt(spark) as session:
             return run_in(plan, session, observer)
-    size = input_size(plan.graph, plan.options, datetime.now(UTC))
-    settings = replace(planned_settings(plan), input_size=size)
-    for warning in check_start(plan, settings):
+    files = discover_all(plan.graph, plan.options, datetime.now(UTC))
+    settings = replace(planned_settings(plan), input_size=input_size(files))
+    for warning in check_start(plan, settings, files):
         observer.warned(warning.message)
     return run(plan, settings, observer)
 
@@ -173,19 +174,22 @@ def compile(
     vars: Mapping[str, object] | None = None,
     base_dir: str | os.PathLike[str] | None = None,
     force: bool = False,
+    count_nodes: bool = False,
 ) -> Plan:
     """Compile a pipeline file; `CompileError` if it has errors.
 
-    `vars` replaces the values of `$vars`; `force` lets a run overwrite its outputs.
+    `vars` replaces the values of `$vars`; `force` lets a run overwrite its outputs. With
+    `count_nodes` a run also counts records between nodes where it has to look at them again.
     """
     file = Path(path)
     options = Options(
         base_dir=Path(base_dir) if base_dir is not None else file.parent,
         channel=Path(channel) if channel is not None else None,
         force=force,
+        count_nodes=count_nodes,
         variables=dict(os.environ),
     )
-    compiled = compilation.compile_pipeline(file.read_bytes(), str(file), options)
+    compiled = compilation.compile_pipeline(read_plain(file), str(file), options)
     if compiled.plan is None:
         raise CompileError(compiled.diagnostics)
     plan = with_values(compiled.plan, vars or {})

@@ -70,11 +70,19 @@ def test_dry_run_accepts_a_pipeline(clinker: Command, folder: Path) -> None:
     assert sorted(p.name for p in folder.iterdir()) == ["orders.csv", "pipeline.yaml"]
 
 
-def test_a_run_has_one_channel(clinker: Command, folder: Path) -> None:
+def test_the_environment_is_what_the_file_calls_it(clinker: Command, folder: Path) -> None:
+    path = folder / "pipeline.yaml"
+    path.write_text(path.read_text().replace("name: orders", "name: orders-${CLINKER_ENV}", 1))
+    code, out, _ = clinker("explain", str(path), "--env", "prod")
+    assert code == 0
+    assert out.startswith("Execution Plan: orders-prod\n")
+
+
+def test_what_is_shown_has_one_channel(clinker: Command, folder: Path) -> None:
     path = str(folder / "pipeline.yaml")
-    code, _, err = clinker("run", path, "--channel", "a.channel.yaml", "--channel=b.channel.yaml")
+    code, _, err = clinker("show", path, "--channel", "a.channel.yaml", "--channel=b.channel.yaml")
     message = "argument --channel: it can be given once; run the command for each"
-    assert (code, err.splitlines()[0]) == (64, f"clinker run: error: {message}")
+    assert (code, err.splitlines()[0]) == (64, f"clinker show: error: {message}")
 
 
 def test_a_dry_run_tells_what_a_run_would_not_overwrite(clinker: Command, folder: Path) -> None:

@@ -145,6 +145,9 @@ def test_a_record_that_stops_the_run(folder: Path) -> None:
     assert files(folder) == ["orders.csv", "pipeline.yaml", f"spool/{found['execution_id']}.json"]
     assert found["exit_code"] == 3
     assert found["error"]
+    assert found["per_source_record_counts"] == {"orders": 2}
+    assert found["per_source_dlq_counts"] == {"orders": 1}
+    assert found["records_total"] == 2
 
 
 def test_a_missing_input(folder: Path) -> None:

@@ -45,7 +45,7 @@ def test_a_mistake_of_ours_is_told_and_leaves_metrics(
     def fail(*_: object) -> None:
         raise KeyError("a mistake\nof ours")
 
-    monkeypatch.setattr("clinker.cli.execution.input_size", fail)
+    monkeypatch.setattr("clinker.cli.execution.check_start", fail)
     assert main(["run", str(tmp_path / "p.yaml")]) == 70
     message = r"internal error: KeyError: 'a mistake\nof ours'; nothing was written"
     assert capsys.readouterr().err == (

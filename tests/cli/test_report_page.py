@@ -55,7 +55,7 @@ def test_an_interrupted_run_leaves_a_report(folder: Path, monkeypatch: pytest.Mo
         raise KeyboardInterrupt
 
     (folder / "orders.csv").write_text("id\n1\n")
-    monkeypatch.setattr("clinker.cli.execution.input_size", interrupt)
+    monkeypatch.setattr("clinker.cli.execution.check_start", interrupt)
     assert run("--report", "run.html") == 130
     assert "Interrupted</strong>" in (folder / "run.html").read_text()
 
@@ -115,6 +115,23 @@ def test_a_file_that_cannot_be_is_told_before_anything_is_read(
     assert [file.name for file in folder.iterdir()] == ["p.yaml"]
 
 
+def test_a_mistake_of_ours_in_the_page_changes_nothing_about_the_run(
+    folder: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def fail(*_: object, **__: object) -> None:
+        raise KeyError("defect")
+
+    monkeypatch.setattr("clinker.engine.report.as_html.report_page", fail)
+    monkeypatch.setattr("clinker.cli.execution.metrics", fail)
+    assert run("--report", "run.html", "--metrics-spool-dir", "spool") == 4
+    said = capsys.readouterr().err
+    assert "warn: the metrics are missing: internal error: KeyError: 'defect'; this is a" in said
+    assert "warn: there is no report: 'run.html': internal error: KeyError: 'defect'; this" in said
+    assert "Traceback" not in said
+    assert run("--report", "run.html", "--log-level", "debug") == 4
+    assert "in fail" in capsys.readouterr().err
+
+
 def test_what_takes_its_place_meanwhile_stays(
     folder: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -123,7 +140,7 @@ def test_what_takes_its_place_meanwhile_stays(
         raise KeyError("defect")
 
     (folder / "orders.csv").write_text("id\n1\n")
-    monkeypatch.setattr("clinker.cli.execution.input_size", write)
+    monkeypatch.setattr("clinker.cli.execution.check_start", write)
     assert run("--report", "run.html") == 70
     assert "warn: there is no report: 'run.html' exists" in capsys.readouterr().err
     assert (folder / "run.html").read_text() == "mine"

@@ -28,7 +28,7 @@ def test_error_handling() -> None:
         )
     ).error_handling
     assert handling.strategy == "continue"
-    assert handling.dlq.per_source["orders"].path == "orders_errors.csv"
+    assert str(handling.dlq.per_source["orders"].path) == "orders_errors.csv"
     assert handling.dlq.per_source["orders"].min_records == 5
     assert handling.correlation_key == ("order_id",)
     assert handling.type_error_threshold == 0.05

@@ -61,7 +61,12 @@ def test_an_empty_workspace_has_the_defaults() -> None:
             ["E005 3:1 unknown key 'x'"],
         ),
         ("[storage.spill]", "[workspace]\nname = 'w'\ndescription = 'd'\n[storage.spill]", []),
-        ("[storage.spill]", "[channels]\ndir = 'c'\ndefault = 'x'\n[storage.spill]", []),
+        ("[storage.spill]", "[channels]\ndir = 'c'\n[storage.spill]", []),
+        (
+            "[storage.spill]",
+            "[channels]\ndefault = 'x'\n[storage.spill]",
+            ["W013 3:1 'default' has no effect: a run without --channel has no channel"],
+        ),
         ("[storage.spill]", "[workspac]\n[storage.spill]", ["W005 2:2 unknown table 'workspac'"]),
         ("[storage.spill]", "[tool.x]\na = 1\n[storage.spill]", ["W005 2:2 unknown table 'tool'"]),
     ],

@@ -3,7 +3,8 @@
 A block `yaml pipeline` compiles without any finding, or with exactly those that its first lines
 announce: `# error: E153`, `# warning: W012`. A first line `# channels/a.channel.yaml` names the
 file: such blocks of a page lie beside each other, so that its pipelines find its compositions and
-channels, and its sessions find them all.
+channels, and its sessions find them all; `toml workspace` is their `clinker.toml`. What
+`text summary` shows is compared in `tests/cli/test_several.py`.
 """
 
 from __future__ import annotations
@@ -76,8 +77,9 @@ def found(*flags: str) -> list[Block]:
 def test_every_block_is_of_a_kind_that_is_tested() -> None:
     kinds = {(b.language, *b.flags) for page in PAGES for b in blocks_of(page)}
     tested = {("yaml", kind) for kind in ("pipeline", "fragment", "composition", "channel")}
-    texts = {("text", kind) for kind in ("session", "document", "file", "result", "typed")}
-    assert kinds == tested | texts
+    shown = ("session", "document", "file", "result", "typed", "summary")
+    texts = {("text", kind) for kind in shown}
+    assert kinds == tested | texts | {("toml", "workspace")}
 
 
 # Files
@@ -107,6 +109,8 @@ def lay_out(page: Path, directory: Path) -> None:
     """Write the named files of a page."""
     for block in blocks_of(page):
         file = remarks(block).file if block.language == "yaml" else None
+        if block.language == "toml":
+            file = "clinker.toml"
         if file:
             target = directory / file
             target.parent.mkdir(parents=True, exist_ok=True)

@@ -16,7 +16,7 @@ import pytest
 from pyspark.errors import PySparkException
 
 from clinker.engine.report.facts import RunError
-from clinker.engine.run import run
+from clinker.engine.run import run, runs
 from clinker.engine.run.observer import Quiet
 from clinker.engine.session import SessionSettings
 from clinker.plan.compile import compile_pipeline
@@ -360,8 +360,8 @@ def test_an_error_is_read_while_spark_is_there(
     def fails(*_: object) -> None:
         raise Problem("")
 
-    monkeypatch.setattr(run, "start_jvm", lambda _: None)
-    monkeypatch.setattr(run, "open_session", session)
+    monkeypatch.setattr(runs, "start_jvm", lambda _: None)
+    monkeypatch.setattr(runs, "open_session", session)
     monkeypatch.setattr(run, "_complete", fails)
     workplace.write(in_csv="id,text\n1,a\n")
     compiled = compile_pipeline(dedent(CSV).encode(), "p.yaml", Options(workplace.folder))

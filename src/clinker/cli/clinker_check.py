@@ -10,7 +10,7 @@ from pathlib import Path
 
 from clinker import __version__
 from clinker.cli.command import CONFIGURATION, IO, OK, USAGE, CommandError
-from clinker.diagnostics import Diagnostic, errors, in_reading_order
+from clinker.diagnostics import Diagnostic, each_once, errors, in_reading_order
 from clinker.diagnostics.render import print_diagnostics, render_json
 from clinker.editing.checking import NO_DIRECTORY, check_content
 from clinker.editing.walking import File, UnknownKind, read_files
@@ -25,10 +25,12 @@ def run(args: Namespace) -> int:
         variables=dict(os.environ),
     )
     files, problems = read(args.paths)
-    findings = _unique(
-        finding
-        for file in files
-        for finding in check_content(file.path, file.content, file.kind, options)
+    findings = in_reading_order(
+        each_once(
+            finding
+            for file in files
+            for finding in check_content(file.path, file.content, file.kind, options)
+        )
     )
     _show(findings, len(files), args.format)
     if problems:
@@ -59,20 +61,6 @@ def tell(problems: Iterable[OSError]) -> int:
     for problem in problems:
         print(f"error: cannot read '{problem.filename}': {problem.strerror}", file=sys.stderr)
     return IO
-
-
-def _unique(findings: Iterable[Diagnostic]) -> list[Diagnostic]:
-    """Each finding once: a composition is checked by itself and where it is used."""
-    first: dict[object, Diagnostic] = {}
-    for finding in findings:
-        place = finding.primary and finding.primary.location
-        key = (
-            finding.code,
-            finding.message,
-            place and (os.path.realpath(place.source.name), place.span),
-        )
-        first.setdefault(key, finding)
-    return in_reading_order(first.values())
 
 
 def _show(findings: Sequence[Diagnostic], files: int, form: str) -> None:

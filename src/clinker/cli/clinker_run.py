@@ -15,8 +15,9 @@ from clinker.cli.command import CONFIGURATION, IO, OK, USAGE, CommandError, repo
 from clinker.cxl.failure import printable
 from clinker.cxl.syntax.ast import TraceLevel
 from clinker.diagnostics import Diagnostic, in_reading_order
+from clinker.plain_files import read_plain
 from clinker.plan.compile import Compiled, Plan, compile_pipeline
-from clinker.plan.files.discovery import check_inputs
+from clinker.plan.files.discovery import check_inputs, discover_all
 from clinker.plan.files.existing import existing_files
 from clinker.plan.nodes import Shape
 from clinker.plan.options import Options, Preview
@@ -48,15 +49,19 @@ def run(args: Namespace) -> int:
     if args.dry_run_output and not args.dry_run_n:
         raise CommandError("--dry-run-output needs -n, the number of records", USAGE)
     conf = pairs("--spark-conf", args.spark_conf)
+    channels: list[str] = args.channel or []
+    if len(channels) > 1:
+        return _run_several(args, conf, channels)
+    args.channel = channels[0] if channels else None
     if args.explain:
         return explain_plan(args, args.explain)
     compiled = compile_file(args)
     if args.dry_run and not args.dry_run_n:
-        return _check(compiled, args, conf)
+        return check(compiled, args, conf)
     if compiled.plan is None:
-        _report(compiled.diagnostics, args)
+        tell(compiled.diagnostics, args)
         if args.report and not args.dry_run_n:
-            _leave_report(compiled.diagnostics, args)
+            leave_report(compiled.diagnostics, args)
         return why_without_plan(compiled)
     # Whoever only compiles should not wait for what a run needs.
     from clinker.cli.execution import Execution
@@ -64,10 +69,26 @@ def run(args: Namespace) -> int:
     return Execution(compiled.plan, compiled.diagnostics, args, conf).run()
 
 
+def _run_several(args: Namespace, conf: Mapping[str, str], channels: Sequence[str]) -> int:
+    from clinker.cli.several import check_several, compile_several
+
+    if args.explain or args.dry_run_n:
+        option = "--explain shows" if args.explain else "-n shows records of"
+        raise CommandError(f"{option} one run: give it one --channel", USAGE)
+    several = compile_several(args, channels)
+    if isinstance(several, int):
+        return several
+    if args.dry_run:
+        return check_several(several, conf)
+    from clinker.cli.channel_runs import run_several
+
+    return run_several(several, conf)
+
+
 def explain_plan(args: Namespace, form: str) -> int:
     """Print the execution plan of a pipeline."""
     compiled = compile_file(args)
-    failed = _report(compiled.diagnostics, args, sys.stderr)
+    failed = tell(compiled.diagnostics, args, sys.stderr)
     if failed or not compiled.plan:
         return why_without_plan(compiled)
     from clinker.engine.report.explain import explain
@@ -76,28 +97,34 @@ def explain_plan(args: Namespace, form: str) -> int:
     return OK
 
 
-def _check(compiled: Compiled, args: Namespace, spark_conf: Mapping[str, str]) -> int:
+def check(compiled: Compiled, args: Namespace, spark_conf: Mapping[str, str]) -> int:
     """Everything there is to say without reading data."""
     if compiled.plan is None:
-        _report(compiled.diagnostics, args)
+        tell(compiled.diagnostics, args)
         return why_without_plan(compiled)
-    code, findings = _start_findings(compiled.plan, args, spark_conf)
-    _report(in_reading_order([*compiled.diagnostics, *findings]), args)
+    code, findings = start_findings(compiled.plan, args, spark_conf)
+    tell(in_reading_order([*compiled.diagnostics, *findings]), args)
     if code:
         return code
-    for path in existing_files(compiled.plan):
-        message = f"'{printable(str(path))}' exists already: a run needs --force to overwrite it"
-        raise CommandError(message, IO)
+    check_existing(compiled.plan)
     if args.format == "text" and args.log_format != "json" and not args.quiet:
-        _print_summary(compiled.plan, args.config)
+        print(f"ok: {args.config} is valid: {size_of(compiled.plan)}")
     return OK
 
 
-def _start_findings(
+def check_existing(plan: Plan) -> None:
+    """`CommandError` if a file is there that a run would not overwrite."""
+    for path in existing_files(plan):
+        message = f"'{printable(str(path))}' exists already: a run needs --force to overwrite it"
+        raise CommandError(message, IO)
+
+
+def start_findings(
     plan: Plan, args: Namespace, spark_conf: Mapping[str, str]
 ) -> tuple[int, Sequence[Diagnostic]]:
     """What a run would say before it starts, and the exit code if it would not."""
-    inputs = check_inputs(plan.graph, plan.options, datetime.now(UTC))
+    files = discover_all(plan.graph, plan.options, datetime.now(UTC))
+    inputs = check_inputs(plan.graph, plan.options, files)
     if any(found.is_error for found in inputs):
         return IO, inputs
     from clinker.cli.session_settings import session_settings
@@ -106,14 +133,12 @@ def _start_findings(
 
     settings = session_settings(plan, args, spark_conf, debug=False)
     try:
-        return OK, [*inputs, *check_start(plan, settings)]
+        return OK, [*inputs, *check_start(plan, settings, files)]
     except RunError as problem:
         return problem.exit_code, [*inputs, *problem.diagnostics]
 
 
-def _report(
-    diagnostics: Sequence[Diagnostic], args: Namespace, json_to: TextIO | None = None
-) -> bool:
+def tell(diagnostics: Sequence[Diagnostic], args: Namespace, json_to: TextIO | None = None) -> bool:
     """Tell findings the way the user asked for; whether there was an error."""
     logs_json = getattr(args, "log_format", None) == "json"
     if logs_json:
@@ -125,7 +150,8 @@ def _report(
     return report(diagnostics, args.format, json_to)
 
 
-def _leave_report(diagnostics: Sequence[Diagnostic], args: Namespace) -> None:
+def leave_report(diagnostics: Sequence[Diagnostic], args: Namespace) -> None:
+    """Leave a report of a pipeline that did not compile."""
     from clinker.cli.report_page import leave_report_of_mistakes
 
     name = Path(args.config).name
@@ -142,7 +168,7 @@ def compile_file(args: Namespace) -> Compiled:
     """Compile the pipeline of a command line, with its options and its values of variables."""
     path, values = args.config, pairs("--var", args.var)
     try:
-        content = Path(path).read_bytes()
+        content = read_plain(Path(path))
     except OSError as problem:
         raise CommandError(f"cannot read '{path}': {problem.strerror}", IO) from problem
     compiled = compile_pipeline(content, path, _options(args))
@@ -169,7 +195,6 @@ def _options(args: Namespace) -> Options:
         rules_path=Path(args.rules_path) if args.rules_path else None,
         allow_absolute_paths=args.allow_absolute_paths
         or os.environ.get("CLINKER_ALLOW_ABSOLUTE_PATHS", "").lower() in ("1", "true", "yes"),
-        environment=args.env or os.environ.get("CLINKER_ENV"),
         memory_limit=getattr(args, "memory_limit", None),
         threads=getattr(args, "threads", None),
         error_threshold=getattr(args, "error_threshold", 0),
@@ -181,7 +206,7 @@ def _options(args: Namespace) -> Options:
         or bool(getattr(args, "report", None) and not records),
         wait=getattr(args, "wait", None),
         metrics_spool_dir=_path(spool),
-        variables=dict(os.environ),
+        variables={**os.environ, "CLINKER_ENV": args.env} if args.env else dict(os.environ),
     )
 
 
@@ -203,7 +228,8 @@ def pairs(option: str, texts: Sequence[str]) -> dict[str, str]:
     return found
 
 
-def _print_summary(plan: Plan, config: str) -> None:
+def size_of(plan: Plan) -> str:
+    """How many nodes a pipeline has, in words."""
     shapes = [planned.shape for planned in plan.nodes.values()]
     sources, outputs = shapes.count(Shape.READS), shapes.count(Shape.WRITES)
     counts = (
@@ -211,7 +237,7 @@ def _print_summary(plan: Plan, config: str) -> None:
         _counted(len(shapes) - sources - outputs, "node between"),
         _counted(outputs, "output"),
     )
-    print(f"ok: {config} is valid: {', '.join(counts)}")
+    return ", ".join(counts)
 
 
 def _counted(number: int, noun: str) -> str:

@@ -12,7 +12,7 @@ from clinker.cli.command import CONFIGURATION, USAGE, CommandError, report
 from clinker.cxl.failure import printable
 from clinker.diagnostics.suggest import did_you_mean
 from clinker.plan.compile import Plan
-from clinker.plan.files.discovery import input_size
+from clinker.plan.files.discovery import discover_all, input_size
 from clinker.plan.options import Preview
 from clinker.plan.probes import Outlet, list_ends, list_outlets, looking_at
 
@@ -60,4 +60,5 @@ def _sample(plan: Plan, args: Namespace) -> int | None:
     """How many records of each source are read; None for all."""
     if args.sample or args.all:
         return args.sample or None
-    return _SAMPLE if input_size(plan.graph, plan.options, datetime.now(UTC)) > _LARGE else None
+    found = discover_all(plan.graph, plan.options, datetime.now(UTC))
+    return _SAMPLE if input_size(found) > _LARGE else None

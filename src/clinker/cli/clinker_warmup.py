@@ -8,11 +8,12 @@ from clinker.cli.command import IO, OK, CommandError
 
 
 def run(args: Namespace) -> int:
+    from clinker.engine.run.practice import practise_pipelines
     from clinker.engine.session import SessionError
     from clinker.engine.session.training import build_cache
 
     try:
-        file = build_cache()
+        file = build_cache(practise_pipelines)
     except SessionError as problem:
         raise CommandError(str(problem), IO) from problem
     if args.quiet:

@@ -119,22 +119,22 @@ def _run(parser: argparse.ArgumentParser, words: Sequence[str], io_code: int) ->
         if not sys.stdout.closed:  # as by a language server that was told to exit
             sys.stdout.flush()
     except CommandError as problem:
-        _tell(args, str(problem))
+        tell_problem(args, str(problem))
         return problem.code
     except OutputLost as problem:
-        _tell(args, str(problem))
+        tell_problem(args, str(problem))
         return io_code
     except Exception as problem:  # noqa: BLE001, nobody else is left to tell of it
         if getattr(args, "log_level", None) in DETAILED:
             import traceback
 
             traceback.print_exception(problem)
-        _tell(args, internal_error(problem), report_it(args))
+        tell_problem(args, internal_error(problem), report_it(args))
         return INTERNAL
     return code
 
 
-def _tell(args: argparse.Namespace, message: str, help: str | None = None) -> None:
+def tell_problem(args: argparse.Namespace, message: str, help: str | None = None) -> None:
     """Why the command cannot go on."""
     if getattr(args, "log_format", None) == "json":
         from clinker.cli.log_lines import write_error

@@ -9,9 +9,11 @@ import sys
 import traceback
 import warnings
 from argparse import Namespace
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import replace
 from datetime import UTC, datetime
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -32,15 +34,15 @@ from clinker.engine.report.facts import Exit, RunError, RunReport, failed_report
 from clinker.engine.run.failures import memory_warning
 from clinker.engine.run.journal import Journal
 from clinker.engine.run.observer import Observer
+from clinker.engine.run.runs import Runs
 from clinker.engine.run.starting import check_start
-from clinker.engine.session import start_jvm
 from clinker.engine.session.allocation import allocate_sparingly
 from clinker.engine.session.conf import memory_split
 from clinker.engine.session.secrets import hide_secrets
-from clinker.engine.session.settings import SessionError
+from clinker.engine.session.settings import SessionError, SessionSettings
 from clinker.imports import admit_pandas
 from clinker.plan.compile import Plan
-from clinker.plan.files.discovery import check_inputs, input_size
+from clinker.plan.files.discovery import Discovery, check_inputs, discover_all, input_size
 
 if TYPE_CHECKING:
     from clinker.engine.report.openlineage import Telling
@@ -60,17 +62,17 @@ class Execution:
         spark_conf: Mapping[str, str],
     ) -> None:
         self._report_file = report_file(args.report, plan)
-        problems = check_inputs(plan.graph, plan.options, datetime.now(UTC))
         self._plan = plan
         self._args = args
-        self._missing = list(errors(problems))
-        self._findings = in_reading_order([*findings, *(d for d in problems if not d.is_error)])
+        self._compiled = findings
+        self._findings = list(findings)
+        self._files: Mapping[str, Discovery] = {}
+        self._missing: list[Diagnostic] = []
         self._level = TraceLevel(args.log_level)
         self._quiet: bool = args.quiet
         self._is_json = args.format == "json"
         self._logs_json = args.log_format == "json"
         self._debugs = args.log_level in DETAILED
-        self._is_cold = False
         # Spark tells its details in lines of its own.
         speaks = self._debugs and not self._logs_json
         self._settings = session_settings(plan, args, spark_conf, speaks)
@@ -78,37 +80,60 @@ class Execution:
 
     def run(self) -> int:
         """Run the pipeline, tell what became of it and return the exit code."""
+        settings = self.look()
+        with Interruption() as interruption, Runs(settings) as runs:
+            return self.run_in(runs, interruption)
+
+    def look(self) -> SessionSettings:
+        """Look for the files of the sources, and tell what their run asks of the engine."""
+        plan = self._plan
+        self._files = discover_all(plan.graph, plan.options, datetime.now(UTC))
+        problems = check_inputs(plan.graph, plan.options, self._files)
+        self._missing = list(errors(problems))
+        told = (problem for problem in problems if not problem.is_error)
+        self._findings = in_reading_order([*self._compiled, *told])
+        return replace(self._settings, input_size=input_size(self._files))
+
+    def run_in(self, runs: Runs, interruption: Interruption, *, is_last: bool = True) -> int:
+        """The same as one of several runs."""
         if self._settings.remote:
             admit_pandas()
         if not self._debugs:
             _silence_libraries()
         allocate_sparingly(self._settings.memory_limit)
         self._tell(self._findings)
-        with Interruption() as interruption:
-            with broken_connections_told():
-                with watching(
-                    self._level, interruption, quiet=self._quiet, as_json=self._logs_json
-                ) as log:
-                    log.on_begin = self._telling.began if self._telling else None
-                    journal = Journal(log)
-                    outcome, error = self._outcome(log, journal)
-                if self._plan.options.preview:
-                    interruption.too_late()
-                else:
-                    interruption.stands(outcome.exit_code)
-                self._leave_metrics(outcome, error, journal)
-                for problem in self._telling.ended(outcome, error) if self._telling else ():
+        with broken_connections_told():
+            with watching(
+                self._level, interruption, quiet=self._quiet, as_json=self._logs_json
+            ) as log:
+                log.on_begin = self._telling.began if self._telling else None
+                journal = Journal(log)
+                begun = partial(self._run, runs, journal, is_last=is_last)
+                outcome, error = self._outcome(log, begun)
+            if self._plan.options.preview:
+                interruption.too_late()
+            else:
+                interruption.stands(outcome.exit_code)
+            told = journal.completed(outcome)
+            with self._no_defect_matters("the metrics are missing", journal):
+                self._leave_metrics(told, error, journal)
+            with self._no_defect_matters("the lineage is not told", journal):
+                for problem in self._telling.ended(told, error) if self._telling else ():
                     journal.warned(problem)
-                outcome = journal.completed(outcome)
-                self._leave_report(outcome, error, log)
-            try:
-                self._show(outcome, error)
-                sys.stdout.flush()
-            except OutputLost as problem:
-                if self._plan.options.preview:  # which was all that was wanted
-                    raise
-                log.warned(str(problem))
-            log.ended(outcome, error)
+            outcome = journal.completed(outcome)
+            if self._report_file:
+                with self._no_defect_matters(f"there is no report: '{self._args.report}'", log):
+                    log.logged(*leave_report(self._report_file, outcome, error, self._findings))
+        try:
+            self._show(outcome, error)
+            if runs.is_cold and is_last and self._shows_summary(error):
+                self._hint()
+            sys.stdout.flush()
+        except OutputLost as problem:
+            if self._plan.options.preview:  # which was all that was wanted
+                raise
+            log.warned(str(problem))
+        log.ended(outcome, error)
         return int(outcome.exit_code)
 
     def _tell(self, findings: Sequence[Diagnostic]) -> None:
@@ -117,10 +142,10 @@ class Execution:
         elif not self._is_json and self._level is not TraceLevel.ERROR:
             print_diagnostics(findings)
 
-    def _outcome(self, log: Log, journal: Journal) -> tuple[RunReport, RunError | None]:
+    def _outcome(self, log: Log, run: Callable[[], RunReport]) -> tuple[RunReport, RunError | None]:
         pipeline = self._plan.pipeline.pipeline.name
         try:
-            return self._run(journal), None
+            return run(), None
         except RunError as problem:
             error = problem
         except SessionError as problem:
@@ -143,25 +168,16 @@ class Execution:
         error.__cause__ = problem
         return error
 
-    def _run(self, journal: Journal) -> RunReport:
+    def _run(self, runs: Runs, journal: Journal, *, is_last: bool) -> RunReport:
         if self._missing:
             raise RunError(self._missing[0].message, Exit.IO, self._missing)
-        size = self._input_size()
-        warnings = check_start(self._plan, self._settings)
+        warnings = check_start(self._plan, self._settings, self._files)
         self._tell(warnings)
         self._findings += warnings
-        if warning := memory_warning(self._settings, is_little=size <= _NO_WORKERS):
+        is_little = input_size(self._files) <= _NO_WORKERS
+        if warning := memory_warning(self._settings, is_little=is_little):
             journal.warned(warning)
-        settings = replace(self._settings, input_size=size)
-        # Java starts while Python loads what it needs to use it.
-        jvm = start_jvm(settings)
-        self._is_cold = jvm is not None and jvm.is_cold
-        from clinker.engine.run.run import run
-
-        return run(self._plan, settings, journal, jvm)
-
-    def _input_size(self) -> int:
-        return input_size(self._plan.graph, self._plan.options, datetime.now(UTC))
+        return runs.run(self._plan, journal, is_last=is_last)
 
     def _leave_metrics(self, report: RunReport, error: RunError | None, log: Observer) -> None:
         spool = spool_directory(self._plan)
@@ -176,9 +192,14 @@ class Execution:
         except OSError as problem:
             log.warned(f"the metrics cannot be written to '{spool}': {problem.strerror}")
 
-    def _leave_report(self, report: RunReport, error: RunError | None, log: Observer) -> None:
-        if self._report_file:
-            log.logged(*leave_report(self._report_file, report, error, self._findings))
+    @contextmanager
+    def _no_defect_matters(self, what: str, log: Observer) -> Iterator[None]:
+        """What is left about a run comes after its files, which are in place whatever happens."""
+        try:
+            yield
+        except Exception as problem:  # noqa: BLE001, the run has its outcome already
+            self._show_trace(problem)
+            log.warned(f"{what}: {internal_error(problem)}; {report_it(self._args)}")
 
     def _show(self, report: RunReport, error: RunError | None) -> None:
         """Tell what became of the run."""
@@ -191,9 +212,19 @@ class Execution:
             _print_preview(report)
         if self._is_json:
             findings = [*self._findings, *(error.diagnostics if error else ())]
-            print(json.dumps(report_as_json(report, findings, error), indent=2))
-        elif not error and not self._is_silent:
+            self._show_json(report_as_json(report, findings, error))
+        elif self._shows_summary(error):
             self._show_summary(report)
+
+    def _hint(self) -> None:
+        if sys.stderr.isatty() and not self._plan.options.preview:
+            print("hint: `clinker warmup`, once, makes runs start faster", file=sys.stderr)
+
+    def _show_json(self, report: Mapping[str, object]) -> None:
+        print(json.dumps(report, indent=2))
+
+    def _shows_summary(self, error: RunError | None) -> bool:
+        return not (error or self._is_json or self._is_silent)
 
     @property
     def _is_silent(self) -> bool:
@@ -205,16 +236,19 @@ class Execution:
             sys.stderr.write(preview_summary(report))
         else:
             sys.stdout.write(summary(report, with_nodes=self._args.count_nodes))
-            if self._is_cold and sys.stderr.isatty():
-                print("hint: `clinker warmup`, once, makes runs start faster", file=sys.stderr)
+
+    def _show_trace(self, problem: Exception) -> None:
+        if not self._debugs:
+            return
+        trace = hide_secrets("".join(traceback.format_exception(problem)), self._settings)
+        if self._logs_json:
+            write_trace(trace)
+        else:
+            sys.stderr.write(trace)
 
     def _show_error(self, error: RunError, report: RunReport) -> None:
-        if self._debugs and error.exit_code != Exit.INTERRUPTED:
-            trace = hide_secrets("".join(traceback.format_exception(error)), self._settings)
-            if self._logs_json:
-                write_trace(trace)
-            else:
-                sys.stderr.write(trace)
+        if error.exit_code != Exit.INTERRUPTED:
+            self._show_trace(error)
         if self._logs_json:
             write_diagnostics(error.diagnostics, report)
         elif error.exit_code == Exit.INTERRUPTED:

@@ -15,6 +15,7 @@ from clinker.cxl.check.resolve import Row
 from clinker.cxl.values import MAX_INT, MIN_INT, Value
 from clinker.diagnostics import Source
 from clinker.diagnostics.render import render_text
+from clinker.plain_files import read_plain
 
 STANDARD_INPUT = "-"
 MAX_RECORD_NESTING = 256
@@ -135,7 +136,7 @@ def read_schema(path: str) -> Row:
     from clinker.config import load_columns
 
     try:
-        content = Path(path).read_bytes()
+        content = read_plain(Path(path))
     except OSError as problem:
         raise InputError(f"cannot read '{path}': {problem.strerror}") from problem
     loaded = load_columns(content, path)

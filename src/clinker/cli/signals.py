@@ -12,7 +12,7 @@ import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from types import FrameType, TracebackType
-from typing import Any
+from typing import Any, Self
 
 INTERRUPTED = 130
 _ENDING = [
@@ -95,7 +95,7 @@ class Interruption:
         self._before: dict[int, Any] = {}
         self._tell_ignored = sys.unraisablehook
 
-    def __enter__(self) -> Interruption:
+    def __enter__(self) -> Self:
         if threading.current_thread() is threading.main_thread():
             self._tell_ignored, sys.unraisablehook = sys.unraisablehook, self._repeat_ignored
             self._before[signal.SIGALRM] = signal.signal(signal.SIGALRM, self._raise_again)

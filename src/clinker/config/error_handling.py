@@ -10,6 +10,7 @@ from pydantic import AfterValidator, Field
 from clinker.config.errors import invalid
 from clinker.config.model import Model
 from clinker.config.names import FanoutPolicy, IfExists, Name, Natural, Positive
+from clinker.config.template import QueueTemplate
 from clinker.diagnostics import Diagnostic
 
 
@@ -29,7 +30,7 @@ Rate: TypeAlias = Annotated[float, AfterValidator(_rate)]
 class Queue(Model):
     """What every dead-letter queue has."""
 
-    path: Name | None = Field(
+    path: QueueTemplate | None = Field(
         default=None, description="the dead-letter file; without one, entries are logged"
     )
     if_exists: IfExists | None = Field(

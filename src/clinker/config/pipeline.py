@@ -113,6 +113,17 @@ class Settings(Model):
         default=False, description="whether $meta says which source, file and row a record is of"
     )
 
+    def check(self) -> Iterator[Diagnostic]:
+        if self.log_rules is not None:
+            yield self.problem(
+                "W013",
+                "'log_rules' has no effect: runs do not read such files",
+                "log_rules",
+                key=True,
+                help="say at the 'log' of transforms what is logged",
+                warning=True,
+            )
+
     @property
     def date_names(self) -> DateNames:
         """The words in which dates are written and read."""

@@ -2,7 +2,8 @@
 
 A token is `{name}`, `{name:argument}`, `{name:prefix:suffix}` (both written only if the value is
 not empty) or `{name:argument:prefix:suffix}`. `{{` and `}}` are literal braces. With
-`{field:country}` every value of a field has a file of its own.
+`{field:country}` every value of a field has a file of its own. Files of dead letters know
+`{channel}` alone.
 """
 
 from __future__ import annotations
@@ -31,6 +32,7 @@ PATH_TOKENS = (
     "n",
 )
 NAMING_TOKENS = ("stem", "seq", "ext")
+_QUEUE_TOKENS = ("channel",)
 
 _PIECE = re.compile(r"\{\{|\}\}|\{([^{}]*)\}|[{}]|[^{}]+")
 _HASH_LENGTH = re.compile(r"full|[1-9]|[1-5][0-9]|6[0-4]")
@@ -77,6 +79,11 @@ def parse_naming_template(value: object) -> Template:
     return _parse(value, _naming_token)
 
 
+def parse_queue_template(value: object) -> Template:
+    """The file of dead letters, which is the same whatever there is to read: `{channel}`."""
+    return _parse(value, _queue_token)
+
+
 def _parse(value: object, token: Callable[[str], Token]) -> Template:
     if isinstance(value, Template):
         return value
@@ -119,6 +126,13 @@ def _path_token(body: str) -> Token:
     return Token(name, argument, prefix, suffix)
 
 
+def _queue_token(body: str) -> Token:
+    token = _path_token(body)
+    if token.name not in _QUEUE_TOKENS:
+        raise _unknown(token.name, _QUEUE_TOKENS)
+    return token
+
+
 def _takes(name: str, argument: str) -> bool:
     if name == "pipeline_hash":
         return bool(_HASH_LENGTH.fullmatch(argument))
@@ -146,6 +160,11 @@ PathTemplate: TypeAlias = Annotated[
     Template,
     BeforeValidator(parse_path_template),
     WithJsonSchema({"type": "string", "description": "A path; may hold tokens such as {channel}."}),
+]
+QueueTemplate: TypeAlias = Annotated[
+    Template,
+    BeforeValidator(parse_queue_template),
+    WithJsonSchema({"type": "string", "description": "A path; may hold the token {channel}."}),
 ]
 NamingTemplate: TypeAlias = Annotated[
     Template,

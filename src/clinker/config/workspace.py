@@ -102,12 +102,23 @@ class Channels(Model):
 
     dir: Name | None = Field(
         default=None,
-        description="the directory of channels, for people: a run names the file of its channel",
+        description="the directory of channels: `--channel acme` is `acme.channel.yaml` in it",
     )
     default: Name | None = Field(
         default=None,
-        description="the usual channel, for people: a run without `--channel` has none",
+        description="the usual channel, for people: a run without `--channel` has none (W013)",
     )
+
+    def check(self) -> Iterator[Diagnostic]:
+        if self.default is not None:
+            yield self.problem(
+                "W013",
+                "'default' has no effect: a run without --channel has no channel",
+                "default",
+                key=True,
+                help=f"remove it, and name the channel: --channel {self.default}",
+                warning=True,
+            )
 
 
 class Workspace(Model):

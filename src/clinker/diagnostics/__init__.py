@@ -4,6 +4,7 @@ from clinker.diagnostics.diagnostic import (
     Diagnostic,
     Label,
     Severity,
+    each_once,
     errors,
     in_reading_order,
 )
@@ -18,6 +19,7 @@ __all__ = [
     "Severity",
     "Source",
     "Span",
+    "each_once",
     "errors",
     "in_reading_order",
 ]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import enum
+import os
 from collections.abc import Iterable, Iterator
 
 from clinker.diagnostics.source import Location
@@ -44,6 +45,16 @@ class Diagnostic:
         return f"<{self.severity}[{self.code}]: {self.message}{at}>"
 
     @property
+    def identity(self) -> object:
+        """Equal for findings that say the same about the same place of a file."""
+        place = self.primary and self.primary.location
+        return (
+            self.code,
+            self.message,
+            place and (os.path.realpath(place.source.name), place.span),
+        )
+
+    @property
     def is_error(self) -> bool:
         return self.severity is Severity.ERROR
 
@@ -58,6 +69,14 @@ def in_reading_order(diagnostics: Iterable[Diagnostic]) -> list[Diagnostic]:
         return (location.source.name, location.span.start)
 
     return sorted(diagnostics, key=place)
+
+
+def each_once(diagnostics: Iterable[Diagnostic]) -> list[Diagnostic]:
+    """What is found again where the same files are looked at again is told once."""
+    first: dict[object, Diagnostic] = {}
+    for diagnostic in diagnostics:
+        first.setdefault(diagnostic.identity, diagnostic)
+    return list(first.values())
 
 
 def errors(diagnostics: Iterable[Diagnostic]) -> Iterator[Diagnostic]:

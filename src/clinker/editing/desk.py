@@ -20,6 +20,7 @@ from clinker.editing.renaming import CannotRename, rename, renameable
 from clinker.editing.suggestion import Suggestion
 from clinker.editing.symbols import Symbol, outline
 from clinker.frozen import frozen
+from clinker.plain_files import read_plain
 from clinker.plan.options import Options
 from clinker.stores.urls import ObjectUrl
 
@@ -116,7 +117,7 @@ class Desk:
 
         def read(path: Path) -> bytes:
             text = texts.get(whole(path))
-            return path.read_bytes() if text is None else text.encode("utf-8", "replace")
+            return read_plain(path) if text is None else text.encode("utf-8", "replace")
 
         return replace(self._options, read=read)
 

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-import os
+import stat
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 from clinker.editing.kinds import FileKind, kind_of
 from clinker.frozen import frozen
+from clinker.plain_files import files_below, read_plain
 
 _ENDS = (".yaml", ".yml", ".cxl")
 _MOST_BYTES = 4 * 2**20
@@ -41,9 +42,9 @@ def read_files(paths: Iterable[str]) -> Iterator[File | OSError | UnknownKind]:
                 continue
             seen.add(file.resolve())
             try:
-                if not named and file.stat().st_size > _MOST_BYTES:
+                if not (named or _may_be_ours(file)):
                     continue
-                content = file.read_bytes()
+                content = read_plain(file)
             except OSError as problem:
                 yield problem
                 continue
@@ -56,11 +57,13 @@ def read_files(paths: Iterable[str]) -> Iterator[File | OSError | UnknownKind]:
                 yield File(file, content, FileKind.PIPELINE) if is_yaml else UnknownKind(text)
 
 
+def _may_be_ours(file: Path) -> bool:
+    facts = file.stat()
+    return stat.S_ISREG(facts.st_mode) and facts.st_size <= _MOST_BYTES
+
+
 def _below(directory: Path) -> Iterator[Path]:
-    """The files of a directory that may be ours; what is hidden is left out."""
-    for folder, folders, names in os.walk(directory):
-        folders[:] = sorted(name for name in folders if not name.startswith("."))
-        for name in sorted(names):
-            is_candidate = name.lower().endswith(_ENDS) or name == "clinker.toml"
-            if is_candidate and not name.startswith("."):
-                yield Path(folder, name)
+    """The files of a directory that may be ours."""
+    for file in files_below(directory):
+        if file.name.lower().endswith(_ENDS) or file.name == "clinker.toml":
+            yield file

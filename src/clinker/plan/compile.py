@@ -136,7 +136,8 @@ def compile_loaded(loaded: Loaded[Pipeline], path: Path, options: Options) -> Co
     options = locate_workspace(options)
     storage = load_storage(options.root, options.read)
     if storage.settings:
-        options = replace(options, objects=storage.settings.objects)
+        settings = storage.settings
+        options = replace(options, objects=settings.objects, channels=settings.channels)
     findings = list(loaded.diagnostics)
     pipeline = loaded.value or loaded.readable
     if pipeline is None:
@@ -190,7 +191,7 @@ def compile_loaded(loaded: Loaded[Pipeline], path: Path, options: Options) -> Co
         registry=registry,
         parameters=expansion.parameters,
         layouts=layouts.by_node,
-        dead_letters=plan_dead_letters(pipeline, graph, options.base_dir),
+        dead_letters=plan_dead_letters(pipeline, graph, options.base_dir, channel_name),
         storage=storage.settings,
         **vars(_analyse(pipeline, checked)),
     )

@@ -7,6 +7,7 @@ from dataclasses import field
 from pathlib import Path
 
 from clinker.frozen import frozen
+from clinker.plain_files import read_plain
 from clinker.stores.access import read_object
 from clinker.stores.urls import ObjectUrl
 
@@ -46,11 +47,13 @@ class Options:
     workspace: Path | None = None
     """The highest directory that relative paths may reach, if that is not the base directory."""
     channel: Path | None = None
+    """The file of a channel, or what it is called in the directory of channels."""
+    channels: Path | None = None
+    """The directory of channels that the workspace has."""
     rules_path: Path | None = None
     allow_absolute_paths: bool = False
     objects: tuple[str, ...] = ()
     """What the workspace allows of object stores: the beginnings of URLs."""
-    environment: str | None = None
     memory_limit: int | None = None
     threads: int | None = None
     error_threshold: int = 0
@@ -66,7 +69,7 @@ class Options:
     metrics_spool_dir: Path | None = None
     variables: dict[str, str] = field(default_factory=dict)
     """The environment, from which `${NAME}` in the file is replaced."""
-    read: Callable[[Path], bytes] = Path.read_bytes
+    read: Callable[[Path], bytes] = read_plain
     """How the files that a pipeline refers to are read: an editor has some that are not saved."""
     read_object: Callable[[ObjectUrl], bytes] = read_object
 

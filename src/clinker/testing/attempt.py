@@ -19,6 +19,7 @@ from clinker.engine.run.run import run_in
 from clinker.engine.session.session import Session
 from clinker.formats.files.dead_letter_file import Entry
 from clinker.frozen import frozen
+from clinker.plain_files import read_plain
 from clinker.plan.compile import Compiled, Plan, compile_pipeline
 from clinker.plan.options import Options, Preview
 from clinker.plan.probes import Outlet, also_looking_at, list_outlets, looking_at
@@ -77,7 +78,7 @@ class Trying:
 
     def _compiled(self, case: Case) -> Compiled:
         try:
-            content = self.pipeline.read_bytes()
+            content = read_plain(self.pipeline)
         except OSError as problem:
             message = f"cannot read the pipeline '{self.file.pipeline}': {problem.strerror}"
             label = Label(self.file.at("pipeline"))

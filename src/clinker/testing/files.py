@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 
 from clinker.file_names import TEST_ENDS
+from clinker.plain_files import files_below
 
 
 class NotThere(Exception):
@@ -18,16 +18,10 @@ def find_test_files(paths: Sequence[Path]) -> list[Path]:
     found: dict[Path, None] = {}
     for path in paths:
         if path.is_dir():
-            found |= dict.fromkeys(_below(path))
+            tests = (file for file in files_below(path) if file.name.endswith(TEST_ENDS))
+            found |= dict.fromkeys(tests)
         elif path.exists():
             found[path] = None
         else:
             raise NotThere(str(path))
     return list(found)
-
-
-def _below(directory: Path) -> Iterator[Path]:
-    for folder, folders, files in os.walk(directory):
-        # Virtual environments, repositories and the like hold tests of others.
-        folders[:] = sorted(name for name in folders if not name.startswith("."))
-        yield from (Path(folder, name) for name in sorted(files) if name.endswith(TEST_ENDS))

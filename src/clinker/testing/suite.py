@@ -9,6 +9,7 @@ from clinker.config import load_cases
 from clinker.config.case import Case
 from clinker.engine.session.session import Session
 from clinker.frozen import frozen
+from clinker.plain_files import read_plain
 from clinker.plan.compile import Plan
 from clinker.testing.attempt import Attempt, Trying, Unusable
 from clinker.testing.judging import Difference, differences
@@ -40,7 +41,7 @@ class Suite:
     def _run_file(self, path: Path) -> Iterator[Outcome]:
         name = str(path)
         try:
-            loaded = load_cases(path.read_bytes(), name)
+            loaded = load_cases(read_plain(path), name)
         except OSError as problem:
             found = Difference(f"cannot be read: {problem.strerror}")
             yield Outcome(file=name, name="", differences=[found], is_unusable=True)

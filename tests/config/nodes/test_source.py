@@ -121,6 +121,13 @@ def test_pointers(pointer: str) -> None:
         (CSV + "on_unmapped: dorp", ["E007 10:20 unknown mode 'dorp'"]),
         (CSV + "sort_order: [{ field: a, order: up }]", ["E007 10:39 unknown order 'up'"]),
         (
+            CSV + "watermark: { column: ts, idle_timeout: 1h }",
+            [
+                "W013 10:32 'idle_timeout' has no effect: files end, so no source holds windows "
+                "back for ever"
+            ],
+        ),
+        (
             CSV + "array_paths: [{ path: x }]",
             ["W013 10:7 'array_paths' has no effect on a csv source"],
         ),

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from clinker.cxl.syntax.ast import TraceLevel
+from clinker.engine.report.facts import Counts, Exit, SourceReport, failed_report, identify
 from clinker.engine.run.journal import Journal
 from tests.engine.report.reports import report
 from tests.engine.whole_runs import Listener
@@ -42,6 +43,18 @@ def test_all_is_passed_on() -> None:
     assert not journal.wants(TraceLevel.DEBUG)
     assert listener.warnings == ["careful"]
     assert listener.messages == ["warn node: text"]
+
+
+def test_of_a_run_that_fails_it_tells_what_was_known_by_then() -> None:
+    journal = Journal(Listener())
+    failed = failed_report(identify(None), "orders", Exit.IO)
+    assert journal.completed(failed).counts == Counts()
+    source = SourceReport(name="orders", files=(), records=3, rejected=None)
+    journal.opened([source])
+    told = journal.completed(failed)
+    assert (told.sources, told.counts) == ((source,), Counts(total=3))
+    journal.rejected([], {"orders": 1})
+    assert journal.completed(failed).sources[0].rejected == 1
 
 
 def test_what_a_report_says_itself_stays() -> None:

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import subprocess
+from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
 
+from clinker.diagnostics import Diagnostic
 from clinker.engine.report.facts import RunError
 from clinker.engine.run.starting import check_start, planned_settings
 from clinker.plan.compile import Plan, compile_pipeline
+from clinker.plan.files.discovery import discover_all
 from clinker.plan.options import Options
 from tests.mounts import behind_a_program, disk, needs_mounts, tmpfs
 
@@ -51,16 +54,21 @@ def staging(directory: Path, pattern: str = "**") -> str:
     return f'[storage.staging]\nenabled = true\ndir = "{directory}"\npatterns = ["{pattern}"]\n'
 
 
+def findings(of: Plan) -> list[Diagnostic]:
+    files = discover_all(of.graph, of.options, datetime.now(UTC))
+    return check_start(of, planned_settings(of), files)
+
+
 def warned(base: Path, workspace: str) -> list[str]:
     found = plan(base, workspace)
-    return [f"{d.code}: {d.message}" for d in check_start(found, planned_settings(found))]
+    return [f"{d.code}: {d.message}" for d in findings(found)]
 
 
 def refused(base: Path, workspace: str, path: str | Path = "in.csv") -> dict[str, str]:
     """The messages of all that keeps a run from starting, by code."""
     found = plan(base, workspace, path)
     with pytest.raises(RunError) as error:
-        check_start(found, planned_settings(found))
+        findings(found)
     assert error.value.exit_code == 1
     return {problem.code: problem.message for problem in error.value.diagnostics}
 
@@ -84,6 +92,13 @@ def test_a_directory_that_cannot_be_one(base: Path, made: str, reason: str) -> N
     (base / "file").touch()
     place = base / made
     assert refused(base, spill(place)) == {"E074": f"storage.spill.dir {place} {reason}"}
+
+
+def test_a_comma_in_the_path(base: Path) -> None:
+    place = base / "a,b"
+    place.mkdir()
+    message = f"storage.spill.dir {place} has a comma in its path, which the engine takes for the"
+    assert refused(base, spill(place)) == {"E074": f"{message} end of it"}
 
 
 @needs_mounts
@@ -126,9 +141,9 @@ def test_staging_on_the_device_of_a_source(base: Path, tmp_path: Path) -> None:
         message = f"storage.staging.dir is on the same device as {source}"
         assert refused(base, staging(copies), source) == {"E333": message}
         found = plan(base, staging(other), source)
-        assert check_start(found, planned_settings(found)) == []
+        assert findings(found) == []
         unstaged = plan(base, staging(copies, "*.json"), source)
-        assert check_start(unstaged, planned_settings(unstaged)) == []
+        assert findings(unstaged) == []
 
 
 def test_spilling_and_staging_into_the_same_directory(base: Path) -> None:

@@ -6,6 +6,7 @@ import os
 import re
 import subprocess
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 
 import pyarrow as pa
@@ -98,6 +99,9 @@ def test_a_session_remembers_nothing_of_runs_that_are_over(
     monkeypatch.setattr(inputs, "SMALL_INPUT", -1)
     ran = workplace.run(COPY)
     assert ran.report and not ran.report.spilled
-    assert not session.computed
+    asked: list[Sequence[object]] = []
+    monkeypatch.setattr(session.engine, "spilled", asked.append)
+    session.spilled()
     session.table(Input(("id",), "one", lambda session: session.rows(pa.table({"id": [1]}))))
-    assert not session.computed
+    session.spilled()
+    assert asked == [[], []]

@@ -10,10 +10,12 @@ from clinker.imports import leave_out_pandas
 
 leave_out_pandas()
 from clinker.engine.session import SessionSettings, open_session
+from clinker.engine.run.practice import practise_pipelines
 from clinker.engine.session.training import practise
 
 with open_session(SessionSettings()) as session:
     practise(session)
+    practise_pipelines(session)
 """
 
 

@@ -95,7 +95,7 @@ def test_the_same_plan_gives_the_same_picture() -> None:
 def test_what_passed_stands_beside_the_lines() -> None:
     small, wide = re.findall("<svg.*?</svg>", str(plan_pictures(plan(), passing(), "x")), re.DOTALL)
     for svg in (small, wide):
-        assert texts(svg, "records") == ["1,230", "1,000", "?", "1"]
+        assert texts(svg, "records") == ["1,230", "1,000", "—", "1"]
         assert texts(svg, "fate") == ["4 rejected, 2 filtered"]
         assert "split (many) to" in svg
         assert "unknown records" in svg

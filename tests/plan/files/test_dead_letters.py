@@ -22,9 +22,9 @@ NODES = """\
 BASE = Path("/base")
 
 
-def settings(text: str) -> DeadLetters:
+def settings(text: str, channel: str = "") -> DeadLetters:
     pipeline, graph = wired(NODES, text)
-    return plan_dead_letters(pipeline, graph, BASE)
+    return plan_dead_letters(pipeline, graph, BASE, channel)
 
 
 def problems(text: str) -> list[str]:
@@ -59,6 +59,13 @@ def test_a_limit_of_its_own_is_judged_after_as_many_records_as_the_common_one() 
     assert found.limits == {"items": Limit(0.5, 7)}
     own = "{ dlq: { min_records: 7, per_source: { items: { max_rate: 0.5, min_records: 100 } } } }"
     assert settings(own).limits == {"items": Limit(0.5, 100)}
+
+
+def test_the_channel_in_the_path() -> None:
+    text = "{ dlq: { path: '{channel::/}e.csv', if_exists: overwrite } }"
+    assert list(settings(text, "acme").files) == [BASE / "acme/e.csv"]
+    assert settings(text, "a/b").if_exists == {BASE / "a_b/e.csv": "overwrite"}
+    assert list(settings(text).files) == [BASE / "e.csv"]
 
 
 def test_settings_of_an_unknown_source() -> None:

@@ -11,7 +11,13 @@ import pytest
 
 from clinker.config.nodes import SourceNode
 from clinker.diagnostics import Diagnostic
-from clinker.plan.files.discovery import Discovery, check_inputs, check_patterns, discover
+from clinker.plan.files.discovery import (
+    Discovery,
+    check_inputs,
+    check_patterns,
+    discover,
+    discover_all,
+)
 from clinker.plan.options import Options
 from tests.plan.compiling import brief, wired
 
@@ -39,7 +45,7 @@ def names(base: Path, settings: str) -> list[str]:
 
 def problems(base: Path, settings: str) -> list[Diagnostic]:
     _, graph = wired(source(settings))
-    return check_inputs(graph, Options(base), NOW)
+    return check_inputs(graph, Options(base), discover_all(graph, Options(base), NOW))
 
 
 @pytest.fixture
@@ -237,7 +243,7 @@ def test_a_missing_file_may_be_tolerated(base: Path) -> None:
 def test_sources_without_files_are_left_alone(base: Path) -> None:
     rest = "transport: { kind: rest, url: 'https://x.example', max_pages: 1 }"
     _, graph = wired(source(rest, "json"))
-    assert check_inputs(graph, Options(base), NOW) == []
+    assert check_inputs(graph, Options(base), discover_all(graph, Options(base), NOW)) == []
 
 
 @pytest.mark.parametrize(

@@ -7,8 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from clinker.plan.compile import Compiled
+from clinker.plan.compile import Compiled, compile_pipeline
 from clinker.plan.graph.parameters import UnknownField, explain_field
+from clinker.plan.options import Options
 from tests.plan.graph.test_compositions import accepted, compiled_in, places, shown
 
 PIPELINE = """\
@@ -189,6 +190,51 @@ def test_a_channel_that_cannot_be_read(tmp_path: Path) -> None:
     (problem,) = result.diagnostics
     assert problem.code == "E057"
     assert problem.message.endswith("nowhere.yaml': No such file or directory")
+
+
+NAMED = {
+    "clinker.toml": "[channels]\ndir = 'who'\n",
+    "p.yaml": PIPELINE,
+    "enrich.comp.yaml": COMPOSITION,
+    "who/acme.channel.yaml": CHANNEL,
+}
+
+
+def by_name(folder: Path, name: str, files: dict[str, str]) -> Compiled:
+    compiled_in(folder, files)
+    options = Options(folder, channel=Path(name))
+    return compile_pipeline(PIPELINE.encode(), str(folder / "p.yaml"), options)
+
+
+def test_a_channel_is_found_by_its_name(tmp_path: Path) -> None:
+    plan = by_name(tmp_path, "acme", NAMED).plan
+    assert plan and plan.channel == "acme-prod"
+
+
+def test_a_file_of_that_name_comes_first(tmp_path: Path) -> None:
+    other = CHANNEL.replace("acme-prod", "other")
+    plan = by_name(tmp_path, "acme", {**NAMED, "acme": other}).plan
+    assert plan and plan.channel == "other"
+
+
+@pytest.mark.parametrize(
+    ("name", "workspace", "help"),
+    [
+        ("acne", "[channels]\ndir = 'who'\n", "did you mean 'acme'?"),
+        ("globex", "[channels]\ndir = 'who'\n", "'{}/who' has: acme"),
+        ("acme", "[channels]\ndir = 'nowhere'\n", "'{}/nowhere' has no channels"),
+        (
+            "acme",
+            "",
+            "give the path of its file, or say in clinker.toml where channels are: channels.dir",
+        ),
+        ("who/acme", "[channels]\ndir = 'who'\n", "check the path given with --channel"),
+    ],
+)
+def test_a_name_that_no_channel_has(name: str, workspace: str, help: str, tmp_path: Path) -> None:
+    (problem,) = by_name(tmp_path, name, {**NAMED, "clinker.toml": workspace}).diagnostics
+    assert problem.code == "E057"
+    assert problem.help == help.format(tmp_path)
 
 
 @pytest.mark.parametrize(

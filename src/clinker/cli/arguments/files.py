@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from clinker.cli.arguments.shared import Commands
+from clinker.cli.arguments.shared import Commands, add_places
 from clinker.cli.command import add_format
 
 _CHECK_FORMATS = ("text", "github", "sarif", "json")
@@ -19,17 +19,7 @@ def add_check(commands: Commands) -> None:
     command.add_argument(
         "paths", metavar="PATH", nargs="*", default=["."], help="a file or a directory (default: .)"
     )
-    command.add_argument(
-        "--base-dir",
-        metavar="DIR",
-        help="where relative paths in all files start (default: each file's directory)",
-    )
-    command.add_argument(
-        "--rules-path", metavar="DIR", help="where `use` finds CXL modules (default: ./rules)"
-    )
-    command.add_argument(
-        "--allow-absolute-paths", action="store_true", help="permit absolute paths in the files"
-    )
+    add_places(command, "where relative paths in all files start (default: each file's directory)")
     command.add_argument(
         "--format",
         choices=_CHECK_FORMATS,
@@ -64,12 +54,7 @@ def add_lsp(commands: Commands) -> None:
     command.add_argument(
         "--stdio", action="store_true", help="the only way there is; editors name it"
     )
-    command.add_argument(
-        "--rules-path", metavar="DIR", help="where `use` finds CXL modules (default: ./rules)"
-    )
-    command.add_argument(
-        "--allow-absolute-paths", action="store_true", help="permit absolute paths in the files"
-    )
+    add_places(command, base_dir=None)
 
 
 def add_schema(commands: Commands) -> None:

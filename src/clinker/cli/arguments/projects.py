@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from clinker.cli.arguments.shared import Commands, add_compilation, add_session
+from clinker.cli.arguments.shared import Commands, add_compilation, add_places, add_session
 from clinker.cli.arguments.values import at_least
 
 EXAMPLES = ("edi_orders", "mainframe_extract", "order_report", "retract_demo", "start")
@@ -136,15 +136,5 @@ def add_test(commands: Commands) -> None:
     )
     command.add_argument("--junit", metavar="FILE", help="also write the outcome as JUnit XML")
     files = command.add_argument_group("files")
-    files.add_argument(
-        "--base-dir",
-        metavar="DIR",
-        help="where relative paths of pipelines start (default: each pipeline's directory)",
-    )
-    files.add_argument(
-        "--rules-path", metavar="DIR", help="where `use` finds CXL modules (default: ./rules)"
-    )
-    files.add_argument(
-        "--allow-absolute-paths", action="store_true", help="permit absolute paths in pipelines"
-    )
+    add_places(files, "where relative paths start (default: each pipeline's directory)")
     add_session(command)

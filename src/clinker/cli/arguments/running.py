@@ -71,7 +71,7 @@ def _add_run_resources(command: argparse.ArgumentParser) -> None:
 
 def _add_run_files(command: argparse.ArgumentParser) -> None:
     files = command.add_argument_group("files")
-    add_compilation(files)
+    add_compilation(files, several_channels=True)
     files.add_argument("--force", action="store_true", help="overwrite existing output files")
     files.add_argument(
         "--wait",

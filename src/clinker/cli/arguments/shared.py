@@ -13,24 +13,19 @@ LOG_LEVELS = ("error", "warn", "info", "debug", "trace")
 Commands: TypeAlias = "argparse._SubParsersAction[Parser]"
 
 
-def add_compilation(command: argparse._ActionsContainer) -> None:
+def add_compilation(command: argparse._ActionsContainer, *, several_channels: bool = False) -> None:
     """What decides how a pipeline file is read, wherever one is compiled."""
+    add_places(command)
+    help = "a .channel.yaml file to apply, or its name in the directory of channels.dir"
+    if several_channels:
+        help += "; can be repeated: a run for each, one after the other"
     command.add_argument(
-        "--base-dir",
-        metavar="DIR",
-        help="where relative paths start (default: the pipeline file's directory)",
+        "--channel", metavar="FILE", action="append" if several_channels else Once, help=help
     )
     command.add_argument(
-        "--channel", metavar="FILE", action=Once, help="a .channel.yaml file to apply"
-    )
-    command.add_argument(
-        "--rules-path", metavar="DIR", help="where `use` finds CXL modules (default: ./rules)"
-    )
-    command.add_argument(
-        "--allow-absolute-paths", action="store_true", help="permit absolute paths in the file"
-    )
-    command.add_argument(
-        "--env", metavar="NAME", help="the active environment (default: $CLINKER_ENV)"
+        "--env",
+        metavar="NAME",
+        help="what ${CLINKER_ENV} stands for in pipeline files (default: $CLINKER_ENV)",
     )
     command.add_argument(
         "--var",
@@ -39,6 +34,21 @@ def add_compilation(command: argparse._ActionsContainer) -> None:
         action="append",
         default=[],
         help="the value of a variable that pipeline.vars declares; can be repeated",
+    )
+
+
+def add_places(
+    command: argparse._ActionsContainer,
+    base_dir: str | None = "where relative paths start (default: the pipeline file's directory)",
+) -> None:
+    """Where the files are to which others refer; without `base_dir` each has its own directory."""
+    if base_dir:
+        command.add_argument("--base-dir", metavar="DIR", help=base_dir)
+    command.add_argument(
+        "--rules-path", metavar="DIR", help="where `use` finds CXL modules (default: ./rules)"
+    )
+    command.add_argument(
+        "--allow-absolute-paths", action="store_true", help="permit absolute paths in the files"
     )
 
 

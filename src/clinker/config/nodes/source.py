@@ -73,8 +73,19 @@ class Watermark(Model):
     column: Name = Field(description="the event-time column")
     delay: Duration | None = Field(default=None, description="how far events may be out of order")
     idle_timeout: PositiveDuration | None = Field(
-        default=None, description="after how long a silent source stops holding windows back"
+        default=None, description="no effect: files are never silent, they end"
     )
+
+    def check(self) -> Iterator[Diagnostic]:
+        if self.idle_timeout is not None:
+            yield self.problem(
+                "W013",
+                "'idle_timeout' has no effect: files end, so no source holds windows back for ever",
+                "idle_timeout",
+                key=True,
+                help="remove it; 'delay' says how far events may be out of order",
+                warning=True,
+            )
 
 
 class ArrayPath(Model):

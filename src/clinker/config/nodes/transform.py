@@ -163,6 +163,15 @@ class LogDirective(Model):
     )
 
     def check(self) -> Iterator[Diagnostic]:
+        if self.log_rule is not None:
+            yield self.problem(
+                "W013",
+                "'log_rule' has no effect: what is logged is said here alone",
+                "log_rule",
+                key=True,
+                help="remove it, and write level, condition and fields as the rule has them",
+                warning=True,
+            )
         if self.every is None:
             return
         if self.every < 1:

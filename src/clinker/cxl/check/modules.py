@@ -10,6 +10,7 @@ from clinker.cxl.syntax import ast
 from clinker.cxl.syntax.parser import Parsed, parse
 from clinker.diagnostics import Diagnostic, Label, Source, Span
 from clinker.frozen import frozen
+from clinker.plain_files import read_plain
 
 MAX_MODULE_BYTES = 1024 * 1024
 
@@ -37,7 +38,7 @@ class ModuleLibrary:
         self,
         root: Path,
         bound: Path | None = None,
-        read: Callable[[Path], bytes] = Path.read_bytes,
+        read: Callable[[Path], bytes] = read_plain,
     ) -> None:
         self.root = root
         self._bound = bound
@@ -63,7 +64,7 @@ class ModuleLibrary:
     def available(self) -> list[str]:
         """The dotted names of all modules there are."""
         try:
-            files = sorted(self.root.rglob("*.cxl")) if self.root.is_dir() else []
+            files = sorted(file for file in self.root.rglob("*.cxl") if file.is_file())
         except OSError:  # no directory has such a name
             files = []
         return [".".join(f.relative_to(self.root).with_suffix("").parts) for f in files]

@@ -213,6 +213,7 @@ def _discover(
     """The files of a source; `RunError` if they are not what it asks for."""
     if isinstance(config.transport, RestTransport) and unit.name not in plan.options.given:
         return ()
+    # Since it was checked, the run may have waited long for another that wrote them.
     discovery = discover(unit.name, config, plan.options, identity.started)
     problems = [p for p in input_problems(unit, config, discovery, plan.options) if p.is_error]
     if problems:

@@ -1,6 +1,7 @@
 """A run: everything between a compiled plan and its published files.
 
 run         the whole of it, in a session of its own or in one that is there already
+runs        several of them, in a session of their own
 starting    what is checked first: the memory limit, and the directories for spilled data
 watch       what a run takes while it is under way, and the end of one that takes too much
 at_work     which nodes are to be named then
@@ -9,6 +10,7 @@ compute     the outputs computed and put together aside
 settle      what was rejected: explained, told, and held against the limits
 retry       all that again with more care, as often as records demand it
 publish     the files put in place, and the report of what was done
+practice    examples run, for the ahead-of-time cache to learn from
 lending     the records of a single node, for a session of the caller's
 failures    what goes wrong inside the engine, in words for the user
 system      what `$pipeline`, `$source`, `$vars` and their kin stand for

@@ -200,9 +200,7 @@ def _check_written(collected: Sequence[CollectedOutput]) -> None:
     """End the run if there are records that cannot be written, now that they are to stay."""
     for output, found in collected:
         if found.unwritable:
-            with _unwritable(output.planned):
-                # Raised itself, it would be part of a circle that holds on to the rejects' files.
-                raise found.unwritable.after(0)
+            raise _refusal(output.planned, found.unwritable)
 
 
 def _admit_files(prepared: Prepared, collected: Sequence[CollectedOutput]) -> None:
@@ -224,20 +222,21 @@ def _fits_here(prepared: Prepared, output: Written) -> bool:
 
 @contextmanager
 def _unwritable(output: PlannedOutput) -> Iterator[None]:
-    """What the format of an output has no place for is told with the output's own place."""
     try:
         yield
     except WriteError as problem:
-        help = problem.help
-        if problem.code is None and problem.record is None:
-            raise
-        if problem.code is None:
-            message = f"output '{output.name}': {printable(str(problem))}"
-            raise RunError(message, Exit.IO, help=help) from problem
-        message = str(problem)
+        raise _refusal(output, problem) from problem
+
+
+def _refusal(output: PlannedOutput, problem: WriteError) -> RunError:
+    """What the format of an output has no place for is told with the output's own place."""
+    message, help = str(problem), problem.help
+    if problem.code is not None:
         place = output.node.config.at("type")
         diagnostic = output.unit.problem(problem.code, message, place, help=help)
-        raise RunError(message, Exit.IO, [diagnostic], help) from problem
+        return RunError(message, Exit.IO, [diagnostic], help)
+    about = "" if problem.record is None else f"output '{output.name}': "
+    return RunError(f"{about}{printable(message)}", Exit.IO, help=help)
 
 
 def _telling(observer: Observer, pieces: Sequence[Piece]) -> Iterator[Piece]:

@@ -38,9 +38,12 @@ class Journal:
     def completed(self, report: RunReport) -> RunReport:
         """A report with all that is written here and not in it."""
         self._begin("")
+        sources = report.sources or self._sources
+        total = report.counts.total or sum(source.records for source in sources)
         return replace(
             report,
-            sources=report.sources or self._sources,
+            counts=replace(report.counts, total=total),
+            sources=sources,
             engine=report.engine or self._engine,
             partitions=self._partitions,
             rejected_alike=self._rejected,

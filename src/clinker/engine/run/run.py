@@ -12,26 +12,24 @@ from clinker.engine.run.observer import Observer
 from clinker.engine.run.prepare import Prepared, prepare
 from clinker.engine.run.publish import publish, source_report
 from clinker.engine.run.retry import compute_with_care
+from clinker.engine.run.runs import Runs
 from clinker.engine.run.watch import Watch, run_limits
-from clinker.engine.session import (
-    Jvm,
-    SessionSettings,
-    open_session,
-    start_jvm,
-)
+from clinker.engine.session import SessionSettings
 from clinker.engine.session.session import Session
 from clinker.formats.common.writing import WriteError
 from clinker.formats.reading import FormatError
 from clinker.plan.compile import Plan
 
 
-def run(
-    plan: Plan, settings: SessionSettings, observer: Observer, jvm: Jvm | None = None
-) -> RunReport:
-    """Run a plan in a session of its own; `RunError` if it cannot be completed.
+def run(plan: Plan, settings: SessionSettings, observer: Observer) -> RunReport:
+    """Run a plan in a session of its own; `RunError` if it cannot be completed."""
+    with Runs(settings) as runs:
+        return runs.run(plan, observer)
 
-    The session uses `jvm` if it is given: it may have been started before this was imported.
-    """
+
+def run_in_own(plan: Plan, runs: Runs, observer: Observer, *, is_last: bool) -> RunReport:
+    """Run a plan in the session of some runs."""
+    settings = runs.settings
     limits = run_limits(plan, is_local=settings.is_local)
     with (
         Watch(plan, limits, observer) as watch,
@@ -39,22 +37,16 @@ def run(
         run_spool(plan, watch.add) as spool,
         staged_sources(plan, observer) as staged,
     ):
-        jvm = jvm or start_jvm(settings)
-        try:
-            prepared = prepare(plan, observer, spool, staged, watch)
-        except BaseException:
-            if jvm:
-                jvm.kill()
-            raise
+        prepared = prepare(plan, observer, spool, staged, watch)
         with (
             prepared.publication,  # what it has claimed is let go of, whatever happens
             engine_errors(settings),
-            open_session(settings, jvm) as session,
+            runs.lend(plan, is_last=is_last) as session,
             # Those of Spark can be read only as long as it is there.
-            engine_errors(settings, jvm, watch),
+            engine_errors(settings, runs.jvm, watch),
         ):
-            if jvm:
-                watch.add(jvm.directory.spill)
+            if runs.jvm:
+                watch.add(runs.jvm.directory.spill)
             watch.guard(session)
             return _complete(prepared, session)
 

@@ -13,8 +13,8 @@ from clinker.engine.run.failures import memory_problem
 from clinker.engine.session.settings import DEFAULT_BATCH, SessionSettings
 from clinker.plan.compile import Plan
 from clinker.plan.explain.operators import operator
-from clinker.plan.explain.volumes import discover_all, estimate_volumes
-from clinker.plan.files.discovery import Discovery
+from clinker.plan.explain.volumes import estimate_volumes
+from clinker.plan.files.discovery import Discovery, discover_all
 from clinker.plan.files.storage import check_storage, gather_facts, is_staged
 
 
@@ -31,19 +31,21 @@ def planned_settings(plan: Plan) -> SessionSettings:
     )
 
 
-def check_start(plan: Plan, settings: SessionSettings) -> list[Diagnostic]:
+def check_start(
+    plan: Plan, settings: SessionSettings, files: Mapping[str, Discovery]
+) -> list[Diagnostic]:
     """Warnings about a run that is about to start; `RunError` if it cannot.
 
-    Its memory limit is looked at, and whether its directories for temporary data will do.
+    Its memory limit is looked at, and whether its directories for temporary data will do for what
+    its sources have found.
     """
-    found = [*filter(None, [memory_problem(settings)]), *_storage_findings(plan)]
+    found = [*filter(None, [memory_problem(settings)]), *_storage_findings(plan, files)]
     if problems := list(errors(found)):
         raise RunError(problems[0].message, Exit.CONFIGURATION, problems)
     return found
 
 
-def _storage_findings(plan: Plan) -> list[Diagnostic]:
-    files = discover_all(plan, datetime.now(UTC))
+def _storage_findings(plan: Plan, files: Mapping[str, Discovery]) -> list[Diagnostic]:
     paths = [
         file.path
         for unit, _ in plan.graph.of(SourceNode)
@@ -61,7 +63,7 @@ def _storage_findings(plan: Plan) -> list[Diagnostic]:
 
 def spill_estimates(plan: Plan) -> Mapping[str, int | None]:
     """How many bytes each node may spill, as `--explain` tells it."""
-    return _estimates(plan, discover_all(plan, datetime.now(UTC)))
+    return _estimates(plan, discover_all(plan.graph, plan.options, datetime.now(UTC)))
 
 
 def _estimates(plan: Plan, files: Mapping[str, Discovery]) -> Mapping[str, int | None]:

@@ -130,7 +130,7 @@ class Watch:
 
     def _look(self) -> None:
         with self._looking:  # two threads do: neither may put an older peak back
-            now, on_disk = usage(), sum(map(_size, self._places))
+            now, on_disk = usage(), sum(map(directory_size, self._places))
             self._peak = self._peak.or_more(now)
             self._disk_peak = max(self._disk_peak, on_disk)
             problem = self._disk_problem(on_disk) or self._memory_problem(now)
@@ -162,7 +162,7 @@ class Watch:
         return self.at_work.memory_exceeded(self._plan.memory_limit, held)
 
 
-def _size(place: Path) -> int:
+def directory_size(place: Path) -> int:
     """What a directory takes on its disk."""
     total, waiting = 0, [place]
     while waiting:

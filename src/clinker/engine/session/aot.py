@@ -13,6 +13,8 @@ from pathlib import Path
 
 from clinker.engine.session.java import Java
 
+_TRAINING = "pipelines, unsigned jars"
+"""What caches are made of, which changes whenever that does."""
 _FIRST = 25  # the first Java that trains and writes a cache in one go
 
 
@@ -46,14 +48,15 @@ def cache_file(java: Java, fixed: Sequence[str], spark: Path) -> Path | None:
         return None
     jars = spark / "jars"
     names = sorted(jar.name for jar in jars.iterdir())
-    state = [*names, str(jars.stat().st_mtime_ns), java.version, *fixed]
+    state = [_TRAINING, *names, str(jars.stat().st_mtime_ns), java.version, *fixed]
     return place / f"spark-{_digest(str(java.home), str(spark))}-{_digest(*state)}.aot"
 
 
 def outdated(file: Path) -> Iterator[Path]:
-    """The caches of earlier states of the same installation."""
+    """What is left of earlier states of the same installation."""
     installation = file.stem.rpartition("-")[0]
-    return (other for other in file.parent.glob(f"{installation}-*") if other != file)
+    found = file.parent.glob(f"{installation}-*")
+    return (other for other in found if not other.name.startswith(file.stem))
 
 
 def _digest(*parts: str) -> str:

@@ -92,9 +92,16 @@ def run_flags(settings: SessionSettings, directory: Path) -> list[str]:
     ]
 
 
-def class_path(jars: Path, settings: SessionSettings, environ: Mapping[str, str]) -> str:
-    """Spark's jars first and in a fixed order, as an ahead-of-time cache requires."""
-    entries = sorted(map(str, jars.glob("*.jar")))
+def class_path(
+    jars: Path,
+    settings: SessionSettings,
+    environ: Mapping[str, str],
+    copies: Mapping[str, Path] | None = None,
+) -> str:
+    """Spark's jars first and in a fixed order, as an ahead-of-time cache requires; `copies` take
+    the place of those of the same name."""
+    found = sorted(jars.glob("*.jar"))
+    entries = [str((copies or {}).get(jar.name, jar)) for jar in found]
     if extra := settings.spark_conf.get("spark.driver.extraClassPath"):
         entries.append(extra)
     if not settings.is_local:

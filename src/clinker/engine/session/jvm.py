@@ -32,6 +32,7 @@ from clinker.engine.session.java import find_java
 from clinker.engine.session.kernel import out_of_memory_kills
 from clinker.engine.session.secrets import hide_secrets
 from clinker.engine.session.settings import SessionError, SessionSettings
+from clinker.engine.session.unsigned import unsigned_copies
 from clinker.engine.session.workspace import ARGUMENTS, RunDirectory
 
 PACKAGE_ROOT = Path(__file__).parents[3]
@@ -73,6 +74,9 @@ class Jvm:
         flags = fixed_flags(self.java)
         self.is_cold = aot.is_missing(self.java, flags, spark)
         cache = aot.training_flags(train) if train else aot.flags(self.java, flags, spark)
+        # As soon as there is a cache it is used with the jars that it was made with.
+        known = aot.cache_file(self.java, flags, spark) if cache else None
+        copies = unsigned_copies(known) if known else {}
         conf = session_conf(self.settings, path, self._environment_to_ship())
         properties, main = program(self.settings, conf)
         arguments = [
@@ -81,7 +85,7 @@ class Jvm:
             *run_flags(self.settings, path),
             *properties,
             "-cp",
-            class_path(spark / "jars", self.settings, os.environ),
+            class_path(spark / "jars", self.settings, os.environ, copies),
             *main,
         ]
         file = path / ARGUMENTS

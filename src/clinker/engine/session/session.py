@@ -79,7 +79,7 @@ class Session:
         self.spark = spark
         self.engine = engine or Engine()
         self._frames = Frames(self, remembers=remembers)
-        self.computed: list[DataFrame] = []
+        self._computed: list[DataFrame] = []
         self.facts = facts
         self.batches = BatchLimit(spark)
         self._ending = ExitStack()
@@ -117,7 +117,7 @@ class Session:
 
     def _collected(self, frame: DataFrame) -> pa.Table:
         if self._frames.nodes:
-            self.computed.append(frame)
+            self._computed.append(frame)
         return frame.toArrow()
 
     def iterate(self, frame: Frame) -> Iterator[Row]:
@@ -146,12 +146,12 @@ class Session:
         try:
             yield
         finally:
-            self.computed.clear()
+            self._computed.clear()
             self._frames.nodes = {}
 
     def spilled(self) -> Mapping[str, int] | None:
         """How many bytes the engine has written to disk for want of memory, by node."""
-        return self.engine.spilled(self.computed)
+        return self.engine.spilled(self._computed)
 
     def forget_frames(self) -> None:
         """Release what was remembered of frames."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -17,6 +17,7 @@ from clinker.engine.session.command import fixed_flags
 from clinker.engine.session.java import find_java
 from clinker.engine.session.jvm import Jvm, spark_home
 from clinker.engine.session.settings import SessionError, SessionSettings
+from clinker.engine.session.unsigned import make_unsigned_copies
 
 if TYPE_CHECKING:
     from clinker.engine.session.session import Session
@@ -42,10 +43,11 @@ _EXPRESSIONS = (
 )
 
 
-def build_cache() -> Path | None:
+def build_cache(practise_more: Callable[[Session], None]) -> Path | None:
     """The cache for the Java and Spark at hand, built unless it is there.
 
-    None for a Java that cannot use one.
+    None for a Java that cannot use one. What is practised besides is the work of those who know
+    pipelines.
     """
     if aot.cache_directory() is None:
         raise SessionError("there is no home directory to keep the cache in: set XDG_CACHE_HOME")
@@ -55,8 +57,9 @@ def build_cache() -> Path | None:
         return file
     try:
         file.parent.mkdir(parents=True, exist_ok=True)
+        make_unsigned_copies(sorted((spark_home() / "jars").glob("*.jar")), file)
         unfinished = file.with_suffix(f".{os.getpid()}")
-        _train(unfinished)
+        _train(unfinished, practise_more)
         unfinished.replace(file)
         for other in aot.outdated(file):
             other.unlink(missing_ok=True)
@@ -65,11 +68,12 @@ def build_cache() -> Path | None:
     return file
 
 
-def _train(file: Path) -> None:
+def _train(file: Path, practise_more: Callable[[Session], None]) -> None:
     jvm = Jvm(SessionSettings(memory_limit=2**30), train=file)
     with attach(jvm) as session:
         for _ in range(_ROUNDS):
             practise(session)
+            practise_more(session)
         jvm.finish(_ASSEMBLY_SECONDS)
 
 

@@ -59,6 +59,10 @@ def _fitting(plan: Plan) -> _Drawing:
     return flat if flat.width <= WIDEST_FLAT else picture.drawn(anchor, is_upright=True)
 
 
+UNKNOWN = "—"
+"""What stands in a picture for a number of records that nobody can tell."""
+
+
 @frozen(eq=False)
 class _Picture:
     """What is to be drawn."""
@@ -99,7 +103,7 @@ class _Picture:
     def link_text(self, link: HandOff) -> str:
         way = f"{link.producer}{f' ({link.port})' if link.port else ''} to {link.consumer}"
         records = self.records(link)
-        return f"{way}: {records.replace('?', 'unknown')} records" if records else way
+        return f"{way}: {records.replace(UNKNOWN, 'unknown')} records" if records else way
 
     def records(self, link: HandOff) -> str | None:
         """How many went this way; None if the run had no use for them, or there was none."""
@@ -107,7 +111,7 @@ class _Picture:
         if passed is None or link.consumer not in self.passing:
             return None
         records = passed.ports[link.port] if link.port else passed.records_out
-        return "?" if records is None else f"{records:,}"
+        return UNKNOWN if records is None else f"{records:,}"
 
 
 @frozen(eq=False)

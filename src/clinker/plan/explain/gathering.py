@@ -40,7 +40,8 @@ from clinker.plan.explain.facts import (
 from clinker.plan.explain.handoffs import hand_offs
 from clinker.plan.explain.operators import Operator, operator
 from clinker.plan.explain.storage import describe_storage
-from clinker.plan.explain.volumes import Volume, discover_all, estimate_volumes
+from clinker.plan.explain.volumes import Volume, estimate_volumes
+from clinker.plan.files.discovery import discover_all
 from clinker.plan.files.paths import display_name, known_values, pipeline_hash, render, split_name
 from clinker.plan.nodes import Planned, Shape
 
@@ -54,7 +55,7 @@ _ARBITRATION = {
 def gather_facts(plan: Plan, now: datetime, interpreted: Mapping[str, tuple[str, ...]]) -> Facts:
     """The facts about a plan. Files are looked at from outside, none is opened."""
     operators = {unit.name: operator(plan, unit) for unit in plan.graph}
-    files = discover_all(plan, now)
+    files = discover_all(plan.graph, plan.options, now)
     estimates = estimate_volumes(plan, operators, files)
     labels = {unit.name: label(unit.kind, unit.name, operators[unit.name]) for unit in plan.graph}
     base_dir = plan.options.base_dir

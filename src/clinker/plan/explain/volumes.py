@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from datetime import datetime
 
 from clinker.plan.compile import Plan
 from clinker.plan.explain.operators import Operator
-from clinker.plan.files.discovery import Discovery, discover
+from clinker.plan.files.discovery import Discovery
 from clinker.plan.nodes import Planned, Shape
 
 
@@ -22,15 +21,6 @@ class Volume:
     """What it gives back when it is done."""
     subtree_reclaim: int
     """The most that it or a node that depends on it alone gives back."""
-
-
-def discover_all(plan: Plan, now: datetime) -> dict[str, Discovery]:
-    """The files of every source that reads files; none is opened."""
-    return {
-        node.name: discover(node.name, node.node.config, plan.options, now)
-        for node in plan.nodes.values()
-        if node.shape is Shape.READS and not node.is_rest
-    }
 
 
 def estimate_volumes(

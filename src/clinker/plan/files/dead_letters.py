@@ -7,13 +7,13 @@ from dataclasses import field
 from pathlib import Path
 
 from clinker.config import Pipeline
-from clinker.config.error_handling import Dlq
 from clinker.config.names import IfExists
 from clinker.config.nodes import SourceNode
+from clinker.config.template import Template
 from clinker.diagnostics import Diagnostic, Label
 from clinker.diagnostics.suggest import did_you_mean
 from clinker.frozen import frozen
-from clinker.plan.files.paths import Destination, locate
+from clinker.plan.files.paths import Destination, locate, queue_path
 from clinker.plan.graph.graph import Graph
 from clinker.stores.urls import FilePath
 
@@ -48,30 +48,32 @@ class DeadLetters:
         return (path for path in paths if path is not None)
 
 
-def plan_dead_letters(pipeline: Pipeline, graph: Graph, base_dir: Path) -> DeadLetters:
+def plan_dead_letters(
+    pipeline: Pipeline, graph: Graph, base_dir: Path, channel: str
+) -> DeadLetters:
     common = pipeline.error_handling.dlq
+
+    def file(path: Template) -> FilePath:
+        return locate(queue_path(path, channel), base_dir)
+
     paths: dict[str, FilePath | None] = {}
     limits: dict[str, Limit] = {}
     for name in _sources(graph):
         own = common.per_source.get(name)
         path = own.path if own and own.path is not None else common.path
-        paths[name] = locate(path, base_dir) if path is not None else None
+        paths[name] = file(path) if path is not None else None
         if own and own.max_rate is not None:
             least = common.min_records if own.min_records is None else own.min_records
             limits[name] = Limit(own.max_rate, least)
-    common_path = locate(common.path, base_dir) if common.path is not None else None
+    common_path = file(common.path) if common.path is not None else None
     limit = None if common.max_rate is None else Limit(common.max_rate, common.min_records)
-    if_exists = _if_exists(common, base_dir)
-    return DeadLetters(paths, common_path, limit, limits, if_exists)
-
-
-def _if_exists(common: Dlq, base_dir: Path) -> dict[FilePath, IfExists]:
-    """What becomes of existing files; queues of sources that do not say follow the common one."""
-    return {
-        locate(queue.path, base_dir): queue.if_exists or common.if_exists
+    # Queues of sources that do not say follow the common one.
+    if_exists = {
+        file(queue.path): queue.if_exists or common.if_exists
         for queue in (common, *common.per_source.values())
         if queue.path is not None
     }
+    return DeadLetters(paths, common_path, limit, limits, if_exists)
 
 
 def check_dead_letters(

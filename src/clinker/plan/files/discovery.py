@@ -276,12 +276,18 @@ def _take(config: SourceConfig, files: list[SourceFile]) -> list[SourceFile]:
     return files
 
 
-def input_size(graph: Graph, options: Options, now: datetime) -> int:
+def discover_all(graph: Graph, options: Options, now: datetime) -> dict[str, Discovery]:
+    """The files of every source that reads files."""
+    return {
+        unit.name: discover(unit.name, node.config, options, now)
+        for unit, node in graph.of(SourceNode)
+        if unit.name in options.given or not isinstance(node.config.transport, RestTransport)
+    }
+
+
+def input_size(found: Mapping[str, Discovery]) -> int:
     """How many bytes there are to read."""
-    discoveries = (
-        discover(unit.name, source.config, options, now) for unit, source in graph.of(SourceNode)
-    )
-    return sum(file.size for discovery in discoveries for file in discovery.files)
+    return sum(file.size for discovery in found.values() for file in discovery.files)
 
 
 # Findings about inputs
@@ -319,15 +325,15 @@ def _regex_problems(unit: Unit, written: EmbeddedSource) -> Iterator[Diagnostic]
         yield unit.problem("E213", message, place, help=help)
 
 
-def check_inputs(graph: Graph, options: Options, now: datetime) -> list[Diagnostic]:
+def check_inputs(
+    graph: Graph, options: Options, found: Mapping[str, Discovery]
+) -> list[Diagnostic]:
     """What keeps the sources of a compiled pipeline from finding their files."""
     return [
         problem
         for unit, node in graph.of(SourceNode)
-        if not isinstance(node.config.transport, RestTransport)
-        for problem in input_problems(
-            unit, node.config, discover(unit.name, node.config, options, now), options
-        )
+        if unit.name in found
+        for problem in input_problems(unit, node.config, found[unit.name], options)
     ]
 
 

@@ -258,8 +258,9 @@ def check_paths(
         if (wrong := violation(path, options.base_dir, options.allow_absolute_paths, options.root))
     ]
     for queue in _queues(pipeline).values():
-        for path, place in _given(queue, "path"):
-            problems += _check_path(path, place, (), options)
+        if queue.path is not None:
+            path = queue_path(queue.path, channel)
+            problems += _check_path(path, queue.at("path"), (), options)
     problems += check_source_paths(graph, options)
     for unit, output in graph.of(OutputNode):
         values = known_values(graph, unit, options, channel)
@@ -374,6 +375,11 @@ def render(template: Template, values: PathValues) -> str:
     return "".join(
         part if isinstance(part, str) else _render_token(part, values) for part in template.parts
     )
+
+
+def queue_path(path: Template, channel: str) -> str:
+    """The file of dead letters, whose name only the channel changes."""
+    return render(path, PathValues(channel=channel))
 
 
 def _render_token(token: Token, values: PathValues) -> str:
@@ -516,6 +522,8 @@ class Destination:
     """The output; None for a dead-letter queue."""
     is_directory: bool = False
     """Whether there is, or by its path must be, a directory in its place."""
+    is_new: bool = False
+    """Whether every run writes another one: its name has the id of the run, or a free number."""
 
 
 def ignores_case(path: Path) -> bool:
@@ -561,12 +569,19 @@ def list_destinations(
             path = path.parent / split_name(config.split.naming, rendered, 1)
         written = destination(f"output '{unit.name}'", path, config.at("path"), unit)
         ends_open = rendered.endswith("/") and not config.split
-        places.append(replace(written, is_directory=ends_open or written.is_directory))
+        is_new = config.if_exists == "unique_suffix" or any(
+            token.name == "execution_id" for token in config.path.tokens
+        )
+        is_directory_there = ends_open or written.is_directory
+        places.append(replace(written, is_directory=is_directory_there, is_new=is_new))
+    common = pipeline.error_handling.dlq.if_exists
     for name, queue in _queues(pipeline).items():
         if queue.path is not None:
-            path = locate(queue.path, options.base_dir)
+            path = locate(queue_path(queue.path, channel), options.base_dir)
             what = f"the dead-letter queue of '{name}'" if name else "the dead-letter queue"
-            places.append(destination(what, path, queue.at("path"), None))
+            written = destination(what, path, queue.at("path"), None)
+            is_new = (queue.if_exists or common) == "unique_suffix"
+            places.append(replace(written, is_new=is_new))
     return places
 
 
@@ -575,14 +590,13 @@ def written_places(
 ) -> Iterator[tuple[FilePath, bool]]:
     """The directories that a pipeline writes to, as far as its text tells, each with whether the
     names of more directories below it are known only when it runs."""
-    for _, node in graph.of(OutputNode):
-        fixed, rest = _fixed_start(node.config.path)
+    paths = [node.config.path for _, node in graph.of(OutputNode)]
+    paths += [queue.path for queue in _queues(pipeline).values() if queue.path is not None]
+    for path in paths:
+        fixed, rest = _fixed_start(path)
         # With something in place of the name, what stands before it is the directory.
         directory = locate(f"{fixed}_", options.base_dir).parent
         yield directory, any(map(_may_name_directories, rest))
-    for queue in _queues(pipeline).values():
-        if queue.path is not None:
-            yield locate(queue.path, options.base_dir).parent, False
 
 
 def with_parents(directory: FilePath, base_dir: Path) -> Iterator[FilePath]:

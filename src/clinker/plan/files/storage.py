@@ -19,6 +19,7 @@ from clinker.config import Workspace, load_workspace
 from clinker.config.workspace import Spill, Staging
 from clinker.diagnostics import Diagnostic, Label, Severity
 from clinker.frozen import frozen
+from clinker.plain_files import read_plain
 from clinker.plan.files.globs import GlobError, compile_glob, matches_any
 from clinker.plan.files.paths import resolve, violation
 from clinker.plan.files.workspace import FILE
@@ -31,6 +32,8 @@ _IN_MEMORY = frozenset({"tmpfs", "ramfs"})
 _NETWORK = frozenset(
     "nfs nfs4 cifs smb smb2 smb3 smbfs afs ceph glusterfs lustre beegfs gpfs 9p fuse".split()
 )
+_COMMA = "has a comma in its path, which the engine takes for the end of it"
+_CREATE = "create it or point at an existing volume"
 _MIN_ROWS_TO_COMPRESS = 1024
 _MIN_BYTES_TO_COMPRESS = 4096
 _BYTES_PER_COLUMN = 32
@@ -47,6 +50,8 @@ class StorageSettings:
     """None unless staging is enabled."""
     objects: tuple[str, ...] = ()
     """What pipelines may use in object stores."""
+    channels: Path | None = None
+    """Where channels are that a run names without a path."""
 
     @property
     def spill_dir_is_default(self) -> bool:
@@ -73,7 +78,7 @@ class LoadedStorage:
     diagnostics: list[Diagnostic] = field(default_factory=list)
 
 
-def load_storage(base_dir: Path, read: Callable[[Path], bytes] = Path.read_bytes) -> LoadedStorage:
+def load_storage(base_dir: Path, read: Callable[[Path], bytes] = read_plain) -> LoadedStorage:
     """The storage settings of a workspace; without `clinker.toml` the defaults."""
     path = base_dir / FILE
     try:
@@ -82,7 +87,9 @@ def load_storage(base_dir: Path, read: Callable[[Path], bytes] = Path.read_bytes
         return LoadedStorage(_settings(Workspace(), base_dir))
     except OSError as problem:
         message = f"'{path}' cannot be read: {problem.strerror}"
-        return LoadedStorage(None, [Diagnostic("E071", message, help="check its permissions")])
+        is_refused = isinstance(problem, PermissionError)
+        help = "check its permissions" if is_refused else "put a file in its place"
+        return LoadedStorage(None, [Diagnostic("E071", message, help=help)])
     loaded = load_workspace(content, str(path))
     if loaded.value is None:
         return LoadedStorage(None, list(loaded.diagnostics))
@@ -96,7 +103,9 @@ def _settings(workspace: Workspace, base_dir: Path) -> StorageSettings:
     staged = staging.enabled and staging.dir
     staging_dir = resolve(staging.dir, base_dir) if staged and staging.dir else None
     objects = workspace.storage.objects.allow
-    return StorageSettings(spill, spill_dir, staging, staging_dir, objects)
+    directory = workspace.channels.dir
+    channels = resolve(directory, base_dir) if directory else None
+    return StorageSettings(spill, spill_dir, staging, staging_dir, objects, channels)
 
 
 def temporary_directory() -> Path:
@@ -196,8 +205,9 @@ def read_mounts(table: Path = Path("/proc/self/mounts")) -> tuple[Mount, ...]:
 
 def gather_facts(settings: StorageSettings, staged: Sequence[Path]) -> Facts:
     """Look at the machine. `staged` are the source files that will be copied."""
-    directories = [d for d in (settings.spill_dir, settings.staging_dir) if d is not None]
-    reasons = {directory: why_unusable(directory) for directory in directories}
+    reasons = {settings.spill_dir: _why_not_for_spilling(settings.spill_dir)}
+    if settings.staging_dir is not None:
+        reasons.setdefault(settings.staging_dir, why_unusable(settings.staging_dir))
     devices: dict[Path, int] = {}
     if settings.staging_dir is not None:
         for path in (settings.staging_dir, *staged):
@@ -210,6 +220,12 @@ def gather_facts(settings: StorageSettings, staged: Sequence[Path]) -> Facts:
         {directory: reason for directory, reason in reasons.items() if reason},
         shutil.disk_usage(settings.spill_dir).free if usable else None,
     )
+
+
+def _why_not_for_spilling(directory: Path) -> str | None:
+    if "," in str(directory):
+        return _COMMA
+    return why_unusable(directory)
 
 
 def why_unusable(directory: Path) -> str | None:
@@ -271,7 +287,7 @@ def _check_directories(settings: StorageSettings, facts: Facts) -> Iterator[Diag
                 "E074",
                 f"storage.{which}.dir {directory} {reason}",
                 model,
-                "create it or point at an existing volume",
+                "choose another one" if reason == _COMMA else _CREATE,
             )
 
 

@@ -20,6 +20,7 @@ from clinker.plan.options import Options
 from clinker.plan.variables import Registry
 
 Block = Literal["config", "resources"]
+_END = ".channel.yaml"
 _LAYERS = {"default": Origin.CHANNEL_DEFAULT, "fixed": Origin.CHANNEL_FIXED}
 
 
@@ -27,15 +28,39 @@ def choose_channel(options: Options) -> tuple[Channel | None, list[Diagnostic]]:
     """The channel of a run, if there is one and it can be read."""
     if options.channel is None:
         return None, []
-    beside = options.base_dir / options.channel
-    path = beside if is_file(beside) and not is_file(options.channel) else options.channel
+    path = _channel_file(options.channel, options)
     try:
         content = options.read(path)
     except OSError as error:
         message = f"cannot read the channel '{options.channel}': {error.strerror}"
-        return None, [Diagnostic("E057", message, help="check the path given with --channel")]
+        return None, [Diagnostic("E057", message, help=_channel_help(options.channel, options))]
     loaded = load_channel(content, str(path))
     return loaded.value, list(loaded.diagnostics)
+
+
+def _channel_file(channel: Path, options: Options) -> Path:
+    """A file where the user is, or below the base directory, or of the workspace's channels."""
+    if is_file(channel):
+        return channel
+    beside = options.base_dir / channel
+    if options.channels and _is_name(channel) and not is_file(beside):
+        return options.channels / f"{channel}{_END}"
+    return beside if is_file(beside) else channel
+
+
+def _is_name(channel: Path) -> bool:
+    return len(channel.parts) == 1 and channel.suffix not in (".yaml", ".yml")
+
+
+def _channel_help(channel: Path, options: Options) -> str:
+    if not _is_name(channel):
+        return "check the path given with --channel"
+    if options.channels is None:
+        return "give the path of its file, or say in clinker.toml where channels are: channels.dir"
+    files = sorted(options.channels.glob(f"*{_END}"))
+    known = [file.name.removesuffix(_END) for file in files]
+    listed = f"'{options.channels}' has: {', '.join(known)}" if known else None
+    return did_you_mean(str(channel), known) or listed or f"'{options.channels}' has no channels"
 
 
 # Parameters of compositions

@@ -10,6 +10,7 @@ from pathlib import Path
 from clinker.config import Composition, Loaded, load_composition
 from clinker.diagnostics.suggest import did_you_mean
 from clinker.frozen import frozen
+from clinker.plain_files import read_plain
 from clinker.plan.files.paths import (
     Violation,
     is_directory,
@@ -39,7 +40,7 @@ class Files:
     bounds: tuple[Path, ...]
     """A file has to be below one of these."""
     allow_absolute: bool = False
-    read: Callable[[Path], bytes] = Path.read_bytes
+    read: Callable[[Path], bytes] = read_plain
     _loaded: dict[Path, Loaded[Composition] | OSError] = field(default_factory=dict)
 
     def find(self, use: str, directory: Path) -> list[Path]:

@@ -10,7 +10,7 @@ from clinker.engine.report.facts import RunReport
 from clinker.markup import Content, Markup, element
 from clinker.plan.analyses.passing import NodePassing
 from clinker.plan.compile import Plan
-from clinker.plan.explain.as_svg import plan_pictures
+from clinker.plan.explain.as_svg import UNKNOWN, plan_pictures
 
 _COLUMNS = (
     "Node",
@@ -52,8 +52,11 @@ def _unknown(report: RunReport, plan: Plan) -> str:
     if all(None not in (each.records_in, each.records_out) for each in report.nodes):
         return ""
     if plan.options.count_nodes:
-        return " ? is a number that nobody can tell, since records were taken back."
-    return " ? is a number that does not follow from others, and this run did not count it."
+        return f" {UNKNOWN} is a number that nobody can tell, since records were taken back."
+    return (
+        f" {UNKNOWN} is a number that does not follow from others: a run counts it with "
+        "--count-nodes, or from Python with clinker.compile(…, count_nodes=True)."
+    )
 
 
 def _row(node: NodePassing) -> tuple[Content, ...]:
