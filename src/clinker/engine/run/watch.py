@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import os
 import threading
 import time
@@ -58,6 +59,8 @@ class Watch:
         self._peak = Usage()
         self._disk_peak = 0
         self._above = 0
+        self._looked = -math.inf
+        """When that was last."""
         self.at_work = AtWork(plan)
         """What is computed at the moment."""
         self._session: Session | None = None
@@ -69,7 +72,8 @@ class Watch:
     @property
     def peak(self) -> Usage:
         """The most memory that was seen in use."""
-        self._look()
+        if self._is_due:
+            self._look()
         return self._peak
 
     @property
@@ -119,7 +123,8 @@ class Watch:
     ) -> None:
         self._stopped.set()
         self._thread.join()
-        self._observer.measured(self._peak.or_more(usage()).resident)
+        last = usage() if self._is_due else Usage()
+        self._observer.measured(self._peak.or_more(last).resident)
 
     def _keep_looking(self) -> None:
         pause = _SECONDS
@@ -128,9 +133,15 @@ class Watch:
             self._look()
             pause = max(_SECONDS, (time.monotonic() - begun) / _SHARE_OF_TIME)
 
+    @property
+    def _is_due(self) -> bool:
+        """Whether the last look is so long ago that another one is worth its time."""
+        return time.monotonic() - self._looked >= _SECONDS
+
     def _look(self) -> None:
         with self._looking:  # two threads do: neither may put an older peak back
             now, on_disk = usage(), sum(map(directory_size, self._places))
+            self._looked = time.monotonic()
             self._peak = self._peak.or_more(now)
             self._disk_peak = max(self._disk_peak, on_disk)
             problem = self._disk_problem(on_disk) or self._memory_problem(now)

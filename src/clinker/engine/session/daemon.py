@@ -6,6 +6,7 @@ own memory, what all of them need. Here they share it.
 
 from __future__ import annotations
 
+import gc
 from importlib import import_module
 
 from clinker.imports import leave_out_pandas
@@ -24,6 +25,9 @@ def main() -> None:
     leave_out_pandas()
     for module in _SHARED:
         import_module(module)
+    # A worker looks for garbage after every task: among its own objects, not all that it imported.
+    gc.collect()
+    gc.freeze()
     from pyspark.daemon import manager
 
     manager()

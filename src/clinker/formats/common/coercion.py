@@ -71,6 +71,11 @@ class Coercion:
         self._patterns = tuple(date_formats)
         self._hold = self._holding()
 
+    @property
+    def reads_text(self) -> bool:
+        """Whether JSON has its values as texts."""
+        return self._kinds in (Kind.DATE, Kind.DATETIME)
+
     def column_from_text(self, cells: pa.Array) -> Coerced:
         """A column of texts."""
         match self._kinds:

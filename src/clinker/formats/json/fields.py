@@ -1,8 +1,8 @@
 """Lines of JSON read for a few of their fields.
 
 Most of what reading JSON costs is making objects. So of a line, only the values of the wanted
-fields are made, and all else is skipped. Lines that are not what the columns suggest, or no JSON at
-all, are read whole instead.
+fields are made, and all else is skipped; none at all where Arrow makes columns of them. Lines that
+are not what the columns suggest, or no JSON at all, are read whole instead.
 """
 
 from __future__ import annotations
@@ -17,20 +17,22 @@ import pyarrow as pa
 
 from clinker.cxl.types import Kind, Type
 from clinker.cxl.values import MAX_INT, MIN_INT
-from clinker.formats.common.json_numbers import LOADS, MALFORMED, Spelling, find_spelling
+from clinker.formats.common.coercion import Coerced, Coercion
+from clinker.formats.common.json_numbers import LOADS, MALFORMED, Spelling
 from clinker.formats.common.read_spec import Column, MemberTypes
 from clinker.formats.common.unfolding import Record
+from clinker.formats.json.columns import LineColumns
+from clinker.formats.json.lines import Lines
 from clinker.formats.json.members import take_apart
 from clinker.formats.json.records import (
     Records,
     Unreadable,
-    WholeRecords,
-    block_records,
     line_blocks,
 )
 
-_BLOCK_BYTES = 1 << 17
-"""How much is read at a time: what is made of it should stay in the cache."""
+_BLOCK_BYTES, _COLUMN_BYTES = 1 << 17, 1 << 19
+"""How much is read at a time: what is made of it should stay in the cache. Columns are smaller than
+objects, and to begin with them takes a while."""
 _MAY_NEST = Kind.ARRAY | Kind.MAP
 _INTEGER = Annotated[int, msgspec.Meta(ge=MIN_INT, le=MAX_INT)]
 _NUMBERS = Kind.INT | Kind.FLOAT
@@ -44,14 +46,23 @@ class LineFields:
 
     def __init__(self, columns: Sequence[Column], members: Mapping[str, MemberTypes]) -> None:
         types = {column.name: column.type for column in columns}
+        self._columns = LineColumns(columns, members)
         self._forms = {each: _Form(types, members, each) for each in (Spelling.PLAIN, Spelling.ODD)}
 
     def read(self, data: bytes) -> Iterator[Records]:
         """The records of whole lines, some at a time."""
-        for block in line_blocks(data, _BLOCK_BYTES):
-            yield self._read(_Lines(block))
+        for block in line_blocks(data, _COLUMN_BYTES):
+            columns = self._columns.read(block)
+            if columns is None:
+                yield from self._read_objects(block)
+            else:
+                yield columns
 
-    def _read(self, lines: _Lines) -> Records:
+    def _read_objects(self, data: bytes) -> Iterator[Records]:
+        for block in line_blocks(data, _BLOCK_BYTES):
+            yield self._read(Lines(block))
+
+    def _read(self, lines: Lines) -> Records:
         form = self._forms.get(lines.spelling)
         if form is None:
             return lines.whole_records()
@@ -75,7 +86,7 @@ class _Form:
         self._record = _Fields(types, self._elements, spelling)
         self._decode = msgspec.json.Decoder(self._record.struct).decode
 
-    def read(self, lines: _Lines) -> Records:
+    def read(self, lines: Lines) -> Records:
         objects = list(map(self._decode, lines.texts))
         values = {name: self._record.values(objects, name) for name in self._record.names}
         arrays = {
@@ -83,27 +94,6 @@ class _Form:
             for name, types in self._members.items()
         }
         return _FieldsOfLines(lines, values, arrays)
-
-
-class _Lines:
-    """Lines that stand somewhere in a file, without blank ones."""
-
-    def __init__(self, block: bytes) -> None:
-        self._block = block
-        self.spelling = find_spelling(block)
-        self.texts = list(filter(bytes.strip, block.split(b"\n")))
-
-    def check_encoding(self) -> None:
-        """UnicodeDecodeError if a text is not UTF-8: in skipped ones, nobody else looks."""
-        if not self._block.isascii():
-            self._block.decode()
-
-    def whole_records(self) -> WholeRecords:
-        return WholeRecords(block_records(self._block, None))
-
-    def record(self, at: int) -> Record:
-        record: Record = LOADS[self.spelling](self.texts[at])
-        return record
 
 
 class _Fields:
@@ -164,7 +154,7 @@ class _FieldsOfLines:
 
     def __init__(
         self,
-        lines: _Lines,
+        lines: Lines,
         values: Mapping[str, Sequence[Any]],
         arrays: Mapping[str, pa.ListArray],
     ) -> None:
@@ -181,6 +171,9 @@ class _FieldsOfLines:
 
     def values(self, column: str) -> Sequence[Any]:
         return self._values[column]
+
+    def coerced(self, column: str, coercion: Coercion) -> Coerced:
+        return coercion.column_from_values(self._values[column])
 
     def taken_apart(self, column: str, types: MemberTypes) -> pa.ListArray:
         return self._arrays[column]

@@ -36,11 +36,10 @@ class MemberGuess:
         self._kinds: dict[str, set[type]] = {key: set() for key in keys}
 
     def look(self, arrays: Sequence[Any]) -> None:
-        for array in arrays:
-            for element in array if isinstance(array, list) else ():
-                if isinstance(element, dict):
-                    for key, kinds in self._kinds.items():
-                        kinds.add(type(element.get(key)))
+        elements = chain.from_iterable(array for array in arrays if isinstance(array, list))
+        maps = [element for element in elements if isinstance(element, dict)]
+        for key, kinds in self._kinds.items():
+            kinds.update(type(each.get(key)) for each in maps)
 
     def types(self) -> MemberTypes:
         return {key: _guess(kinds) for key, kinds in self._kinds.items()}

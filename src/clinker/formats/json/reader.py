@@ -252,17 +252,12 @@ class Conversion:
         self._paths = [column.name for column in spec.columns if "." in column.name]
 
     def batch(self, records: Records, first_row: int) -> pa.RecordBatch:
-        raw = {
-            column.name: records.values(column.name)
-            for column, _ in self._columns
-            if column.name not in self._members
-        }
         coerced = [
             (
                 column,
                 Coerced(records.taken_apart(column.name, self._members[column.name]))
                 if column.name in self._members
-                else coercion.column_from_values(raw[column.name]),
+                else records.coerced(column.name, coercion),
             )
             for column, coercion in self._columns
         ]
@@ -280,7 +275,7 @@ class Conversion:
             values,
             {
                 **find_rejections(
-                    coerced, lambda column, rows: [raw[column.name][at] for at in rows]
+                    coerced, lambda column, rows: _choose(records.values(column.name), rows)
                 ),
                 **{at: _no_record(line, first_row + at) for at, line in records.unreadable.items()},
             },
@@ -314,6 +309,10 @@ class Conversion:
                     self._file.path,
                     "declare it, or set 'on_unmapped: {mode: drop}' or 'auto_widen'",
                 )
+
+
+def _choose(values: Sequence[Any], rows: Sequence[int]) -> list[Any]:
+    return [values[at] for at in rows]
 
 
 def _no_record(line: Unreadable, row: int) -> Rejection:

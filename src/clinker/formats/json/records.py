@@ -10,6 +10,7 @@ from typing import Any, Protocol
 import orjson
 import pyarrow as pa
 
+from clinker.formats.common.coercion import Coerced, Coercion
 from clinker.formats.common.encodings import find_text_start
 from clinker.formats.common.json_numbers import LOADS, MALFORMED, find_spelling, loads
 from clinker.formats.common.read_spec import (
@@ -49,6 +50,10 @@ class Records(Protocol):
 
     def values(self, column: str) -> Sequence[Any]: ...
 
+    def coerced(self, column: str, coercion: Coercion) -> Coerced:
+        """The values of a column as those of its type."""
+        ...
+
     def taken_apart(self, column: str, types: MemberTypes) -> pa.ListArray:
         """The arrays in a column, of their elements just these members; or `Unlike`."""
         ...
@@ -75,6 +80,9 @@ class WholeRecords:
         if len(steps) == 1:
             return look_up(self._records, column)
         return [find(record, steps) for record in self._records]
+
+    def coerced(self, column: str, coercion: Coercion) -> Coerced:
+        return coercion.column_from_values(self.values(column))
 
     def taken_apart(self, column: str, types: MemberTypes) -> pa.ListArray:
         return take_apart(self.values(column), types, look_up)

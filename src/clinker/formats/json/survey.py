@@ -59,14 +59,15 @@ def take_inventory(
     keys = _KeySearch(spec)
     guesses = _Guesses(spec)
     surveys = [_survey(spec, dialect, file, split_bytes, (keys, guesses)) for file in files]
+    members = guesses.types()
     return Inventory(
-        schema=delivered_schema(spec, [WIDENED], guesses.types()),
+        schema=delivered_schema(spec, [WIDENED], members),
         undeclared=(),
         layouts=tuple(survey.form for survey in surveys),
         splits=tuple(split for survey in surveys for split in survey.splits),
         task_bytes=split_bytes,
         record_bytes=_find_largest(surveys),
-        members=guesses.types(),
+        members=members,
         document_schema=spec.document_schema,
         documents=tuple(survey.document for survey in surveys),
         warnings=(*keys.warnings(), *_warn_of_lines(spec, surveys)),
@@ -111,11 +112,21 @@ class _Guesses:
 
     def __init__(self, spec: ReadSpec) -> None:
         self._guesses = {name: MemberGuess(keys) for name, keys in spec.members.items()}
+        self._lines: list[bytes] = []
+        """Lines yet to be read: to look at few of them takes as long as to look at many."""
+        self._size = 0
 
     def look(self, text: bytes) -> None:
         if not self._guesses:
             return
         lines = text.split(b"\n", _GUESSED_LINES)[:_GUESSED_LINES]
+        self._lines += lines
+        self._size += sum(map(len, lines))
+        if self._size >= _BLOCK_BYTES:
+            self._read()
+
+    def _read(self) -> None:
+        lines, self._lines, self._size = self._lines, [], 0
         loads = LOADS[find_spelling(b"\n".join(lines))]
         for line in lines:
             try:
@@ -128,6 +139,7 @@ class _Guesses:
                     guess.look(records.values(name))
 
     def types(self) -> dict[str, MemberTypes]:
+        self._read()
         return {name: guess.types() for name, guess in self._guesses.items()}
 
 
