@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import random
 from collections.abc import Callable
+from itertools import product
 
 import pytest
 from pyspark.sql import SparkSession
@@ -69,14 +70,18 @@ def groups_of(number: Draw, count: int) -> Groups:
     return groups
 
 
-@pytest.mark.parametrize(("is_wide", "count"), [(False, 1), (False, 100), (True, 1), (True, 100)])
+@pytest.mark.parametrize(("is_wide", "takes_apart"), list(product([False, True], repeat=2)))
 @pytest.mark.parametrize(
     ("number", "type_"),
     [(ordinary, FLOAT), (any_float, FLOAT), (any_float_or_beyond, FLOAT), (any_number, NUMERIC)],
 )
-def test_floats(spark: SparkSession, number: Draw, type_: Type, is_wide: bool, count: int) -> None:
+def test_floats(
+    spark: SparkSession, number: Draw, type_: Type, is_wide: bool, takes_apart: bool
+) -> None:
     groups = groups_of(number, 300)
-    unsettled = agree(spark, ["sum", "avg"], groups, [type_], is_wide=is_wide, count=count)
+    unsettled = agree(
+        spark, ["sum", "avg"], groups, [type_], is_wide=is_wide, takes_apart=takes_apart
+    )
     if number is ordinary or is_wide:
         assert unsettled == 0
 

@@ -8,7 +8,6 @@ from collections.abc import Mapping, Sequence
 
 import pyarrow as pa
 from pyspark.sql import SparkSession
-from pyspark.sql.functions import expr
 from pyspark.sql.types import StructField, StructType
 
 from clinker.cxl.builtins.aggregates import AGGREGATES
@@ -18,9 +17,10 @@ from clinker.cxl.types import BOOL, INT, NULL, STRING, Type
 from clinker.cxl.values import Value
 from clinker.engine.expressions.arrow_value import from_values, to_values
 from clinker.engine.expressions.scope import Scope
+from clinker.engine.flow.layers import with_layers
 from clinker.engine.nodes.partials import Partials
 from tests.engine.expressions.running import FAILED, Outcome, fingerprint, spark_type
-from tests.engine.frames import with_layers
+from tests.engine.frames import data_frame, frame_of
 
 Groups = Mapping[str, Sequence[tuple[Value, ...]]]
 """The arguments on each record, in order, by the name of their group."""
@@ -44,7 +44,7 @@ def on_spark(
     types: Sequence[Type],
     *,
     is_wide: bool = False,
-    count: int = 1,
+    takes_apart: bool = False,
 ) -> dict[str, dict[str, Outcome]]:
     """What the aggregates give for each group of shuffled records."""
     rows: list[tuple[Value, ...]] = [
@@ -62,7 +62,7 @@ def on_spark(
     table = pa.table(columns, list(schema))
     frame = spark.createDataFrame(table, schema=StructType(declared)).repartition(5)
 
-    partials = Partials(Scope(), Scope(), ["`$pos`"], is_wide=is_wide, count=count)
+    partials = Partials(Scope(), Scope(), ["`$pos`"], is_wide=is_wide, takes_apart=takes_apart)
     operands = [Operand(f"`{a}`", type_) for a, type_ in zip(arguments, types, strict=True)]
     results = {name: AGGREGATES[name].result_type(NULL, tuple(types)) for name in names}
     outputs = []
@@ -71,13 +71,9 @@ def on_spark(
         outputs.append(f"{sql.text} as `{name}`")
         outputs.append(f"{sql.fails or 'false'} as `{name} fails`")
         outputs.append(f"{sql.needs_wide or 'false'} as `{name} needs wide`")
-    partials.define_arrays()
-    functions = partials.functions
-    frame = with_layers(spark, frame, partials.records.layers(*functions.values()))
-    aggregates = (expr(f"{text} AS {name}") for name, text in functions.items())
-    frame = frame.groupBy("key").agg(*aggregates)
-    frame = with_layers(spark, frame, partials.groups.layers(*outputs))
-    grouped = frame.selectExpr("key", *outputs).toArrow()
+    described = partials.grouped(partials.prepared(frame_of(frame)), ["key"])
+    described = with_layers(described, partials.groups.layers(*outputs))
+    grouped = data_frame(spark, described).selectExpr("key", *outputs).toArrow()
     found: dict[str, dict[str, Outcome]] = {key: {} for key in grouped.column("key").to_pylist()}
     for name, result in results.items():
         values = to_values(grouped.column(name), result)
@@ -99,10 +95,10 @@ def agree(
     types: Sequence[Type],
     *,
     is_wide: bool = False,
-    count: int = 1,
+    takes_apart: bool = False,
 ) -> int:
     """Check the aggregates over all groups; gives how many of their values need wide sums."""
-    found = on_spark(spark, names, groups, types, is_wide=is_wide, count=count)
+    found = on_spark(spark, names, groups, types, is_wide=is_wide, takes_apart=takes_apart)
     assert found.keys() == groups.keys()
     unsettled = 0
     for key, rows in groups.items():

@@ -17,6 +17,7 @@ from clinker.engine.flow.flow import POSITION, order_column
 from clinker.engine.flow.frame import quoted
 from clinker.engine.flow.hidden import MARK, NO_REJECT
 from clinker.engine.nodes.aggregate import aggregate
+from clinker.engine.nodes.partials import MANY
 from clinker.engine.rejects.aggregate_reasons import group_name
 from clinker.engine.rejects.explaining import nan_reason
 from clinker.engine.rejects.sites import Demand, Reason, reason_of
@@ -189,6 +190,29 @@ def test_keys_that_are_equal_arrays_or_maps_are_one(spark: SparkSession) -> None
 def test_sums_of_all_floats(spark: SparkSession) -> None:
     cxl = "emit total = sum(w)\nemit mean = avg(w)\nemit both = sum(f)"
     agree(spark, cxl, ["s"], random_records(60, seed=5))
+
+
+MANY_SUMS = "\n".join(f"emit sum{n} = sum(n * {n}.5)" for n in range(MANY))
+MANY_SUMS += "\nemit one_more = sum(n)\nemit mean = avg(n)\nemit weighted = weighted_avg(n, w)"
+
+
+@pytest.mark.parametrize("group_by", [[], ["s"], ["y"], ["f"]])
+def test_many_sums_beside_every_function(spark: SparkSession, group_by: list[str]) -> None:
+    cxl = f"{EVERY_FUNCTION}\n{MANY_SUMS}".replace("emit mean", "emit a_mean", 1)
+    cxl = cxl.replace("emit weighted", "emit a_weighted", 1)
+    agree(spark, cxl, group_by, random_records(60, seed=11))
+    agree(spark, cxl, group_by, [])
+
+
+@pytest.mark.parametrize("group_by", [[], ["s"]])
+def test_many_sums_beside_rejected_records(spark: SparkSession, group_by: list[str]) -> None:
+    cxl = f"{MANY_SUMS}\nemit records = count(*)\nemit text = sum(y)"
+    found = agree(spark, cxl, group_by, random_records(60, seed=12))
+    assert 0 < len(found.rejected) < 60
+    records: list[Record] = [{"s": "a", "y": "text"}, {"s": "b", "y": "text"}]
+    found = agree(spark, cxl, group_by, records)
+    assert len(found.rejected) == 2
+    assert [r["records"] for r in found.records] == ([] if group_by else [0])
 
 
 def test_expressions_around_aggregates(spark: SparkSession) -> None:

@@ -6,8 +6,8 @@ engine keeps in place per group, without sorting or collecting records.
 
 from __future__ import annotations
 
-from clinker.cxl.sql.aggregates import AggregateCall, AggregateForm, AggregateSql
-from clinker.cxl.sql.exact_sums import ExactSum, exact_sum
+from clinker.cxl.sql.aggregates import AggregateCall, AggregateForm, AggregateSql, ExactSum
+from clinker.cxl.sql.exact_sums import sum_of_ints
 from clinker.cxl.sql.operand import Operand
 from clinker.cxl.sql.tagged import number_sql
 from clinker.cxl.sql.text import tagged_float_sql
@@ -59,10 +59,10 @@ def total(call: AggregateCall) -> AggregateSql:
         case Kind.INT:
             return _int_total(call, number.text)
         case Kind.FLOAT:
-            floats = exact_sum(call, number.text)
+            floats = call.sum_of(number.text)
             return AggregateSql(floats.value, needs_wide=floats.needs_wide)
     ints = _int_total(call, _whole(call, number.text))
-    floats = exact_sum(call, _double(call, number))
+    floats = call.sum_of(_double(call, number))
     has_float = call.over_group(f"bool_or(NOT {_is_whole(number.text)})")
     return AggregateSql(
         f"CASE WHEN {has_float} THEN {tagged_float_sql(call.bind(floats.value))}"
@@ -85,7 +85,7 @@ def _int_total(call: AggregateCall, number: str) -> AggregateSql:
 def average(call: AggregateCall) -> AggregateSql:
     (number,) = call.args
     double = _double(call, number)
-    sum_ = exact_sum(call, double, only_ints=_native_kind(number.type) is Kind.INT)
+    sum_ = _sum(call, double, number.type)
     count = f"CAST({call.over_group(f'count({double})')} AS DOUBLE)"
     return _ratio(call, sum_, ExactSum(count, count))
 
@@ -96,9 +96,14 @@ def weighted_average(call: AggregateCall) -> AggregateSql:
     counting = call.per_record(f"if({v} IS NULL, NULL, {w})")
     return _ratio(
         call,
-        exact_sum(call, call.per_record(f"{v} * {w}")),
-        exact_sum(call, counting, only_ints=_native_kind(weight.type) is Kind.INT),
+        call.sum_of(call.per_record(f"{v} * {w}")),
+        _sum(call, counting, weight.type),
     )
+
+
+def _sum(call: AggregateCall, double: str, type_: Type) -> ExactSum:
+    """The sum of the numbers of a type, which are there as Floats."""
+    return sum_of_ints(call, double) if _native_kind(type_) is Kind.INT else call.sum_of(double)
 
 
 def _ratio(call: AggregateCall, parts: ExactSum, whole: ExactSum) -> AggregateSql:

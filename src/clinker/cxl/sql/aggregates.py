@@ -7,7 +7,7 @@ through its call; equal texts share a name, so aggregates of the same argument s
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from typing import Protocol, TypeAlias
 
 from clinker.cxl.sql.operand import Operand
@@ -29,8 +29,16 @@ class AggregateSql:
 
 Bind: TypeAlias = Callable[[str], str]
 """Gives a name for the value of a text that is to be written more than once."""
-Alike: TypeAlias = Callable[[Bind, Sequence[str]], Sequence[str]]
-"""What many calls make of aggregates in the same way: texts made of those of some aggregates."""
+
+
+@frozen
+class ExactSum:
+    """The sum of the Floats of a group, null without any."""
+
+    value: str
+    scaled: str
+    """The sum divided by 2**64, which is never beyond the Floats."""
+    needs_wide: str | None = None
 
 
 class AggregateCall(Protocol):
@@ -61,9 +69,8 @@ class AggregateCall(Protocol):
     def bind(self, text: str) -> str:
         """A name for the value of `text`, made of aggregates, to be written more than once."""
 
-    def alike(self, form: Alike, parts: Sequence[str]) -> Sequence[str]:
-        """What a form makes of aggregates of Ints; where there are many calls, it is written once
-        for them all."""
+    def sum_of(self, number: str) -> ExactSum:
+        """The sum of the DOUBLE `number` of every record that has one."""
 
 
 AggregateForm: TypeAlias = Callable[[AggregateCall], AggregateSql]

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from clinker.cxl.sql.aggregates import AggregateCall, Bind
+from clinker.cxl.sql.aggregates import AggregateCall, Bind, ExactSum
 from clinker.frozen import frozen
 
 LIMB_BITS = 32
@@ -44,20 +44,8 @@ _SMALL_HIGH = 2**29
 """With a higher limb up to this, a sum of Ints fits into 64 bits."""
 
 
-@frozen
-class ExactSum:
-    """The sum of the Floats of a group, null without any."""
-
-    value: str
-    scaled: str
-    """The sum divided by 2**64, which is never beyond the Floats."""
-    needs_wide: str | None = None
-
-
-def exact_sum(call: AggregateCall, number: str, *, only_ints: bool = False) -> ExactSum:
+def sum_of_floats(call: AggregateCall, number: str) -> ExactSum:
     """The sum of the DOUBLE `number` of every record that has one."""
-    if only_ints:
-        return _sum_of_ints(call, number)
     least, greatest = (call.over_group(f"{extreme}({number})") for extreme in ("min", "max"))
     # In Spark's order NaN is above all numbers.
     is_finite = f"{least} > {_NEGATIVE_INFINITY} AND {greatest} < {_INFINITY}"
@@ -73,12 +61,13 @@ def exact_sum(call: AggregateCall, number: str, *, only_ints: bool = False) -> E
             f"({is_finite} AND ({call.over_group(f'bool_or({is_cut})')}"
             f" OR {least} <= -{_ORDINARY_LIMIT!r}D OR {greatest} >= {_ORDINARY_LIMIT!r}D))"
         )
-    rounded = call.alike(_round_many if call.is_wide else _round_few, sums)
+    rounded = (_round_many if call.is_wide else _round_few)(call.bind, sums)
     value, scaled = (f"if({is_finite}, {text}, {least} + {greatest})" for text in rounded)
     return ExactSum(value, scaled, needs_wide)
 
 
-def _sum_of_ints(call: AggregateCall, number: str) -> ExactSum:
+def sum_of_ints(call: AggregateCall, number: str) -> ExactSum:
+    """The same where each of them is an Int."""
     low, high = (call.over_group(f"sum({_limb(number, INTS, k)})") for k in range(INTS.limbs))
     small = f"{high} * {2**LIMB_BITS}L + {low}"
     # Groups whose sum is beyond 64 bits are few, and decimals are slow.

@@ -131,10 +131,6 @@ class Scope:
                 return frame.add(text, self.new_name())
         raise AssertionError
 
-    def define(self, name: str, text: str) -> None:
-        """Say what a new name of the record stands for, which was in use before that was known."""
-        self._frames[0].add(text, name)
-
     def named(self, text: str) -> str:
         """The name of a text that has one, else the text itself."""
         return self._frames[0].names.get(text, text)

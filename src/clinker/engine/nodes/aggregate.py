@@ -9,6 +9,7 @@ from __future__ import annotations
 import datetime as dt
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
+from functools import cached_property
 
 from clinker.cxl.builtins.aggregates import Aggregate
 from clinker.cxl.check import typed
@@ -31,7 +32,7 @@ from clinker.engine.expressions.rows import compile_row_program
 from clinker.engine.flow import hidden as kinds
 from clinker.engine.flow.building import Building
 from clinker.engine.flow.flow import IS_REJECTED, POSITION, REJECT, SOURCE, Flow, order_column
-from clinker.engine.flow.frame import Frame, quoted, selection, unquoted
+from clinker.engine.flow.frame import Frame, quoted, selection
 from clinker.engine.flow.hidden import (
     FIRST_POSITION,
     FIRST_SOURCE,
@@ -42,7 +43,6 @@ from clinker.engine.flow.hidden import (
     InGroups,
 )
 from clinker.engine.flow.identity import identity_sql
-from clinker.engine.flow.layers import with_layers
 from clinker.engine.nodes.partials import MANY, Partials, wrong_kind
 from clinker.engine.nodes.time_windows import (
     ARRIVED,
@@ -79,6 +79,8 @@ from clinker.plan.nodes import PlannedAggregate
 _KEY, _ARGUMENT = "$key", "$argument"
 _SELF = "$self"
 """Of a rejected record, all that it goes on with; null for records that are grouped."""
+_NOBODY = "CAST(NULL AS BOOLEAN)"
+"""The same where no record is rejected."""
 _IS_GROUP = "$is_group"
 
 
@@ -212,13 +214,12 @@ class _Aggregation:
         inputs = _GroupInputs(self.unit, self.building.system, self.flow, shown)
         compiler = Compiler(inputs, overrides=self.building.overrides)
         order = selection(records.kept_order)
-        is_wide = Demand.WIDE_SUMS in self.building.demands
         partials = Partials(
             Scope(records.frame.names),
             compiler.scope,
             order,
-            is_wide=is_wide,
-            count=len(self.calls),
+            is_wide=Demand.WIDE_SUMS in self.building.demands,
+            takes_apart=self._has_many_sums,
         )
         first = partials.name(f"min({_one(order)})")
         shown.update({key.name: _shown(partials, key, first) for key in self.keys})
@@ -298,8 +299,8 @@ class _Aggregation:
                 least = f"min_by({quoted(each.name)}, {_one(partials.order)})"
                 columns.append((each, partials.name(least)))
             elif each.kind is kinds.LINEAGE:
-                every = f"array_distinct(flatten(collect_list({quoted(each.name)})))"
-                columns.append((each, partials.name(every)))
+                every = partials.name(f"collect_list({quoted(each.name)})")
+                columns.append((each, f"array_distinct(flatten({every}))"))
         if records.has_rejects:
             columns.append((MARK, _of_self(MARK)))
         return columns
@@ -336,6 +337,18 @@ class _Aggregation:
 
     def _results(self, partials: Partials) -> dict[typed.Aggregate, AggregateSql]:
         """The SQL of every call, over the partial results of a group."""
+        found = self._added(partials)
+        bind = partials.groups.bind
+        return {call: replace(sql, text=bind(sql.text)) for call, sql in found.items()}
+
+    @cached_property
+    def _has_many_sums(self) -> bool:
+        """Whether so many Floats are added up that they are taken apart."""
+        trial = Partials(Scope(), Scope(), ())
+        self._added(trial)
+        return len(trial.sums) > MANY
+
+    def _added(self, partials: Partials) -> dict[typed.Aggregate, AggregateSql]:
         results: dict[typed.Aggregate, AggregateSql] = {}
         number = 0
         for call in self.calls:
@@ -344,9 +357,7 @@ class _Aggregation:
             for arg in call.args:
                 operands.append(Operand(quoted(f"{_ARGUMENT}{number}"), arg.type))
                 number += 1
-            found = partials.add(call.function, operands, call.type)
-            results[call] = replace(found, text=partials.groups.bind(found.text))
-        partials.define_arrays()
+            results[call] = partials.add(call.function, operands, call.type)
         return results
 
     def _how_failed(
@@ -369,18 +380,17 @@ class _Aggregation:
         by = [key.identity for key in self.keys]
         if self.has_windows:
             by.append(WINDOW)
-        functions = [(unquoted(name), text) for name, text in partials.functions.items()]
-        frame = with_layers(records.frame, partials.records.layers(*partials.functions.values()))
-        if not records.has_rejects:
-            return frame.group(by, functions)
+        frame = partials.prepared(records.frame)
+        if not records.has_rejects and (by or not partials.takes_apart):
+            return partials.grouped(frame, by)
         of_records = (n for n, each in records.hidden.items() if each.kind is kinds.MEMBERSHIP)
         names = dict.fromkeys((SOURCE, POSITION, *records.order, REJECT, *of_records))
         carried = ", ".join(f"'{name}', {quoted(name)}" for name in names)
         itself = f"if({IS_REJECTED}, named_struct({carried}), NULL)"
-        frame = frame.extend([(_SELF, itself)])
+        frame = frame.extend([(_SELF, itself if records.has_rejects else _NOBODY)])
         if by:
-            return frame.group([*by, _SELF], functions)
-        return _with_default(frame, functions)
+            return partials.grouped(frame, [*by, _SELF])
+        return _with_default(frame, partials)
 
     def _emitted(
         self, compiler: Compiler, keys: Mapping[str, str]
@@ -453,11 +463,11 @@ def _one(order: Sequence[str]) -> str:
     return order[0] if len(order) == 1 else f"struct({', '.join(order)})"
 
 
-def _with_default(frame: Frame, functions: Sequence[tuple[str, str]]) -> Frame:
+def _with_default(frame: Frame, partials: Partials) -> Frame:
     """The groups of rejected records alone, with the one of all others even if there are none."""
-    groups = frame.group([_SELF], functions)
+    groups = partials.grouped(frame, [_SELF])
     no_self = (_SELF, f"any_value({quoted(_SELF)})")
-    default = frame.where("FALSE").group([], [no_self, *functions])
+    default = partials.of_nothing(frame, no_self)
     every = groups.extend([(_IS_GROUP, "TRUE")]).union([default.extend([(_IS_GROUP, "FALSE")])])
     record = f"struct({', '.join(selection(groups.names))})"
     chosen = every.group([_SELF], [(_IS_GROUP, f"max_by({record}, {quoted(_IS_GROUP)})")])

@@ -15,7 +15,8 @@ from clinker.cxl.check import typed
 from clinker.cxl.failure import FailureKind
 from clinker.cxl.run.evaluate import Results
 from clinker.cxl.run.window_spec import FrameSpec, FrameUnit, SortKey
-from clinker.cxl.sql.aggregates import AggregateSql, Alike
+from clinker.cxl.sql.aggregates import AggregateSql, ExactSum
+from clinker.cxl.sql.exact_sums import sum_of_floats
 from clinker.cxl.sql.operand import Operand, Sql
 from clinker.cxl.sql.tagged import number_sql
 from clinker.cxl.types import ANY, Kind, Type
@@ -459,5 +460,5 @@ class _Call:
     def bind(self, text: str) -> str:
         return self.functions.results.bind(text)
 
-    def alike(self, form: Alike, parts: Sequence[str]) -> Sequence[str]:
-        return form(self.bind, parts)
+    def sum_of(self, number: str) -> ExactSum:
+        return sum_of_floats(self, number)

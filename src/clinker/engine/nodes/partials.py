@@ -1,4 +1,8 @@
-"""The steps of an aggregation: what its aggregates need of records, of groups, and make of that."""
+"""The steps of an aggregation: what its aggregates need of records, of groups, and make of that.
+
+Where many Floats are added up, each of them becomes a row of its own, so that the engine plans and
+compiles one sum, not hundreds.
+"""
 
 from __future__ import annotations
 
@@ -6,16 +10,21 @@ from collections.abc import Iterable, Sequence
 from dataclasses import field
 
 from clinker.cxl.builtins.aggregates import Aggregate
-from clinker.cxl.sql.aggregates import AggregateSql, Alike
+from clinker.cxl.sql.aggregates import AggregateSql, ExactSum
+from clinker.cxl.sql.exact_sums import sum_of_floats
 from clinker.cxl.sql.operand import Operand
-from clinker.cxl.types import Kind, Type
+from clinker.cxl.types import FLOAT, Kind, Type
 from clinker.engine.expressions.representation import is_of_kind
 from clinker.engine.expressions.scope import Scope
+from clinker.engine.flow.frame import Frame, item_sql, quoted, selection, unquoted
+from clinker.engine.flow.layers import with_layers
 from clinker.frozen import frozen
 
 MANY = 8
-"""Up to so many aggregates are written out each for itself, which is the fastest to compute. With
-more, the time and the memory count that the engine takes for every word of what is written."""
+"""Up to so many sums of Floats are written out each for itself, which is the fastest to compute.
+With more, the time and the memory count that the engine takes for every word of what is written."""
+_PLACE, _NUMBER, _ROWS = "$place", "$number", "$rows"
+_OF_RECORD = f"FILTER (WHERE {quoted(_PLACE)} = 0)"
 
 
 class Partials:
@@ -32,33 +41,34 @@ class Partials:
         order: Iterable[str],
         *,
         is_wide: bool = False,
-        count: int = 1,
+        takes_apart: bool = False,
     ) -> None:
         self.records = records
         self.groups = groups
         self.order = tuple(order)
         self.is_wide = is_wide
-        self._are_few = count <= MANY
-        self._arrays: dict[Alike, _Array] = {}
+        self.takes_apart = takes_apart
+        """Whether the Floats of a record that are added up become rows."""
+        self.sums: dict[str, ExactSum] = {}
+        """The sums of Floats by what is added up."""
         self._names: dict[str, str] = {}
 
     def add(self, function: Aggregate, args: Sequence[Operand], result: Type) -> AggregateSql:
         """An aggregate of arguments of which every value has an accepted kind."""
         return function.sql(_Call(self, tuple(args), result))
 
-    def alike(self, form: Alike, parts: Sequence[str]) -> Sequence[str]:
-        """What a form makes of aggregates: of many, as a member of an array of what it makes of
-        each."""
-        if self._are_few:
-            return form(self.groups.bind, parts)
-        if form not in self._arrays:
-            self._arrays[form] = _Array(self.groups.new_name(), len(form(str, parts)))
-        return self._arrays[form].add(parts)
+    def sum_of(self, number: str) -> ExactSum:
+        """The exact sum of a Float of every record."""
+        if number not in self.sums:
+            self.sums[number] = self._sum_of(number)
+        return self.sums[number]
 
-    def define_arrays(self) -> None:
-        """Say what the arrays are made of, now that there are no more aggregates to come."""
-        for form, array in self._arrays.items():
-            self.groups.define(array.name, array.text(form, self.groups))
+    def _sum_of(self, number: str) -> ExactSum:
+        if not self.takes_apart:
+            return sum_of_floats(_Call(self, (), FLOAT), number)
+        row = f"{quoted(_ROWS)}[{len(self.sums)}]"
+        needs_wide = None if self.is_wide else f"{row}.needs_wide"
+        return ExactSum(f"{row}.value", f"{row}.scaled", needs_wide)
 
     def name(self, text: str) -> str:
         return self._names.setdefault(text, f"`$group{len(self._names) + 1}`")
@@ -67,6 +77,49 @@ class Partials:
     def functions(self) -> dict[str, str]:
         """The aggregate functions by name."""
         return {name: text for text, name in self._names.items()}
+
+    def prepared(self, frame: Frame) -> Frame:
+        """The records with all that goes into the functions."""
+        numbers = self.sums if self.takes_apart else ()
+        return with_layers(frame, self.records.layers(*self.functions.values(), *numbers))
+
+    def grouped(self, records: Frame, by: Sequence[str]) -> Frame:
+        """The groups of prepared records with the results of all functions."""
+        functions = [(unquoted(name), text) for name, text in self.functions.items()]
+        if not (self.takes_apart and self.sums):
+            return records.group(by, functions)
+        one = _OneSum(self, (), FLOAT)
+        sum_ = sum_of_floats(one, quoted(_NUMBER))
+        # Not a column: Spark would look for records without numbers, by all they are made of.
+        frame = records.explode(f"array({', '.join(self.sums)})", _PLACE, _NUMBER)
+        present = set(selection(frame.names))
+        frame = with_layers(frame, self.records.layers(*one.functions, present=present))
+        frame = frame.group(
+            [*by, _PLACE],
+            [
+                *((name, f"{text} {_OF_RECORD}") for name, text in functions),
+                *((unquoted(name), text) for text, name in one.functions.items()),
+            ],
+        )
+        row = {
+            _PLACE: quoted(_PLACE),
+            **{name: quoted(name) for name, _ in functions},
+            "value": sum_.value,
+            "scaled": sum_.scaled,
+        }
+        if sum_.needs_wide:
+            row["needs_wide"] = sum_.needs_wide
+        frame = with_layers(frame, self.groups.layers(*row.values()))
+        items = ", ".join(item_sql(name, text) for name, text in row.items())
+        frame = frame.group(by, [(_ROWS, f"array_sort(collect_list(struct({items})))")])
+        of_first = f"{quoted(_ROWS)}[0]"
+        return frame.extend((name, f"{of_first}.{quoted(name)}") for name, _ in functions)
+
+    def of_nothing(self, records: Frame, more: tuple[str, str]) -> Frame:
+        """The one group of no records, with the result of one more function."""
+        functions = [(unquoted(name), text) for name, text in self.functions.items()]
+        group = records.where("FALSE").group([], [more, *functions])
+        return group.extend([(_ROWS, "NULL")]) if self.takes_apart else group
 
 
 def wrong_kind(argument: Operand, wanted: Type) -> str | None:
@@ -77,31 +130,6 @@ def wrong_kind(argument: Operand, wanted: Type) -> str | None:
 
 
 @frozen(eq=False)
-class _Array:
-    """What a form makes of many aggregates, one after the other."""
-
-    name: str
-    results: int
-    """How many texts the form gives."""
-    _members: dict[tuple[str, ...], int] = field(default_factory=dict)
-
-    def add(self, parts: Sequence[str]) -> Sequence[str]:
-        """What the form will have made of these, each part of which is of the same type."""
-        place = self._members.setdefault(tuple(parts), len(self._members))
-        return [f"{self.name}[{place}].r{result}" for result in range(self.results)]
-
-    def text(self, form: Alike, scope: Scope) -> str:
-        of_each = ", ".join(f"array({', '.join(parts)})" for parts in self._members)
-
-        def results(member: str) -> str:
-            size = len(next(iter(self._members)))
-            texts = form(scope.bind, [f"{member}[{part}]" for part in range(size)])
-            return f"struct({', '.join(f'{text} AS r{n}' for n, text in enumerate(texts))})"
-
-        return scope.over(f"array({of_each})", "transform", results)
-
-
-@frozen
 class _Call:
     """One aggregate among others."""
 
@@ -126,5 +154,16 @@ class _Call:
     def bind(self, text: str) -> str:
         return self.partials.groups.bind(text)
 
-    def alike(self, form: Alike, parts: Sequence[str]) -> Sequence[str]:
-        return self.partials.alike(form, parts)
+    def sum_of(self, number: str) -> ExactSum:
+        return self.partials.sum_of(number)
+
+
+@frozen(eq=False)
+class _OneSum(_Call):
+    """The sum of the Floats that have become rows."""
+
+    functions: dict[str, str] = field(default_factory=dict)
+    """The names of the functions it is made of."""
+
+    def over_group(self, text: str) -> str:
+        return self.functions.setdefault(text, f"`$sum{len(self.functions) + 1}`")
