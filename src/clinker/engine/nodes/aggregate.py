@@ -43,7 +43,7 @@ from clinker.engine.flow.hidden import (
     InGroups,
 )
 from clinker.engine.flow.identity import identity_sql
-from clinker.engine.nodes.partials import MANY, Partials, wrong_kind
+from clinker.engine.nodes.partials import MANY, MANY_OF_MUCH, Partials, wrong_kind
 from clinker.engine.nodes.time_windows import (
     ARRIVED,
     TIME,
@@ -346,7 +346,7 @@ class _Aggregation:
         """Whether so many Floats are added up that they are taken apart."""
         trial = Partials(Scope(), Scope(), ())
         self._added(trial)
-        return len(trial.sums) > MANY
+        return len(trial.sums) > (MANY if self.flow.is_small else MANY_OF_MUCH)
 
     def _added(self, partials: Partials) -> dict[typed.Aggregate, AggregateSql]:
         results: dict[typed.Aggregate, AggregateSql] = {}

@@ -20,9 +20,10 @@ from clinker.engine.flow.frame import Frame, item_sql, quoted, selection, unquot
 from clinker.engine.flow.layers import with_layers
 from clinker.frozen import frozen
 
-MANY = 8
-"""Up to so many sums of Floats are written out each for itself, which is the fastest to compute.
-With more, the time and the memory count that the engine takes for every word of what is written."""
+MANY, MANY_OF_MUCH = 8, 14
+"""Up to so many sums of Floats are written out each for itself, of few records and of many: with
+more, the time and the memory count that the engine takes for every word of what is written. Of many
+records, each has to become so many rows before that pays."""
 _PLACE, _NUMBER, _ROWS = "$place", "$number", "$rows"
 _OF_RECORD = f"FILTER (WHERE {quoted(_PLACE)} = 0)"
 
