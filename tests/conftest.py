@@ -15,6 +15,7 @@ from hypothesis import settings
 
 from clinker.engine.session import SessionSettings, open_session
 from clinker.engine.session.session import Session
+from clinker.engine_names import ENGINES
 from tests.object_store import Store, running_store
 
 # How long a test takes depends on what else the machine does.
@@ -43,6 +44,7 @@ with open_session(SessionSettings(threads=2, memory_limit={_MEMORY}, spark_conf=
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--connect", action="store_true", help="run on a Spark Connect server")
+    parser.addoption("--engine", choices=ENGINES, default="spark", help="the engine to run on")
 
 
 @contextmanager
@@ -77,5 +79,7 @@ def session(request: pytest.FixtureRequest) -> Iterator[Session]:
         with _server() as url, open_session(SessionSettings(remote=url)) as opened:
             yield opened
     else:
-        with open_session(SessionSettings(threads=2, memory_limit=_MEMORY)) as opened:
+        engine = request.config.getoption("--engine")
+        settings = SessionSettings(engine=engine, threads=2, memory_limit=_MEMORY)
+        with open_session(settings) as opened:
             yield opened

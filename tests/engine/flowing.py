@@ -26,6 +26,7 @@ from clinker.engine.rejects.sites import Demand, Reason, Sites
 from clinker.engine.report.facts import identify
 from clinker.engine.run.observer import Quiet
 from clinker.engine.run.system import SystemValues
+from clinker.engine.session.recognizing import engine_of
 from clinker.engine.session.session import Session
 from clinker.frozen import frozen
 from clinker.plan.compile import Plan, compile_pipeline
@@ -58,7 +59,17 @@ def building(spark: SparkSession, plan: Plan, demands: Set[Demand] = frozenset()
     sources = [unit.name for unit in plan.graph if unit.kind == "source"]
     files = {name: [f"{name}.csv"] for name in sources}
     system = SystemValues(plan, identify(None), files, lambda _: 0)
-    return SparkBuilding(plan, system, Sites(), Quiet(), demands, spark=spark)
+    engine = engine_of(spark)
+    return SparkBuilding(
+        plan,
+        system,
+        Sites(),
+        Quiet(),
+        demands,
+        overrides=engine.overrides,
+        keeps_order=engine.keeps_order,
+        spark=spark,
+    )
 
 
 def source_flow(
@@ -80,7 +91,7 @@ def source_flow(
         columns=columns,
         hidden={},
         order=(POSITION,),
-        is_ordered=parts is None,
+        is_ordered=parts is None and building.keeps_order,
         sources=(name,),
         is_small=True,
     )

@@ -9,6 +9,7 @@ from pyspark.sql import DataFrame, SparkSession
 from clinker.engine.expressions import Layer
 from clinker.engine.flow import layers
 from clinker.engine.flow.frame import Frame, Input
+from clinker.engine.session.recognizing import engine_of
 from clinker.engine.session.session import EngineFacts, Session
 
 
@@ -19,7 +20,8 @@ def frame_of(data: DataFrame) -> Frame:
 
 def session_of(spark: SparkSession) -> Session:
     """A session that forgets what it builds when the test does."""
-    return Session(spark, EngineFacts("spark", spark.version, "test", None), lambda: None)
+    facts = EngineFacts("spark", spark.version, "test", None)
+    return Session(spark, facts, lambda: None, engine=engine_of(spark))
 
 
 def data_frame(spark: SparkSession, frame: Frame) -> DataFrame:

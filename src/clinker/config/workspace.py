@@ -13,6 +13,7 @@ from clinker.config.names import Name
 from clinker.config.quantities import FileSize
 from clinker.diagnostics import Diagnostic
 from clinker.diagnostics.suggest import closest
+from clinker.engine_names import EngineName
 from clinker.stores.urls import SCHEMES, parse_url
 
 
@@ -110,6 +111,12 @@ class Channels(Model):
     )
 
 
+class EngineChoice(Model):
+    """The engine that pipelines of the workspace run on, unless a command says otherwise."""
+
+    name: EngineName = Field(default="spark", description="spark, or sail without Java")
+
+
 class Workspace(Model):
     """A whole `clinker.toml` file; tables of other tools may stand beside ours."""
 
@@ -124,6 +131,9 @@ class Workspace(Model):
     )
     channels: Channels = Field(
         default_factory=Channels.model_construct, description="where channels are kept"
+    )
+    engine: EngineChoice = Field(
+        default_factory=EngineChoice.model_construct, description="what pipelines run on"
     )
 
     def check(self) -> Iterator[Diagnostic]:

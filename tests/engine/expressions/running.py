@@ -34,6 +34,7 @@ from clinker.engine.expressions import Compiler, ForeignColumns, Scope, literal
 from clinker.engine.expressions.arrow_value import from_values, to_values
 from clinker.engine.expressions.foreign import META
 from clinker.engine.expressions.rows import RowSql, compile_row_program
+from clinker.engine.session.recognizing import engine_of
 from clinker.formats.common.column_types import arrow_type
 from tests.engine.frames import with_layers
 
@@ -129,11 +130,12 @@ def on_spark(
     may_be_foreign: bool = True,
 ) -> list[list[Outcome]]:
     """What Spark gives for each expression, a value or a failure for each record."""
-    compiler = Compiler(NamedColumns(system))
+    engine = engine_of(spark)
+    compiler = Compiler(NamedColumns(system), overrides=engine.overrides)
     compiled = [compiler.expression(expr) for expr in expressions]
     texts = [text for sql in compiled for text in (sql.text, sql.fails or "false")]
     layers = compiler.scope.layers(*texts)
-    if not may_be_foreign:
+    if not may_be_foreign and engine.name == "spark":
         assert not any(isinstance(layer, ForeignColumns) for layer in layers), "not native"
     frame = with_layers(spark, data_frame(spark, records, schema), layers)
     selections = [f"{text} AS `r{at}`" for at, text in enumerate(texts)]
@@ -172,9 +174,11 @@ def programs_on_spark(
     max_expansion: int = DEFAULT_MAX_EXPANSION,
 ) -> list[list[RowOutcome]]:
     """What becomes of each record under each program; `distinct` lets every record pass."""
-    scope = Scope()
+    scope, overrides = Scope(), engine_of(spark).overrides
     compiled = [
-        compile_row_program(program, Compiler(NamedColumns(system), scope), max_expansion)
+        compile_row_program(
+            program, Compiler(NamedColumns(system), scope, overrides), max_expansion
+        )
         for program in programs
     ]
     texts = [text for rows in compiled for text in rows.texts()]

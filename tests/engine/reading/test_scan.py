@@ -34,6 +34,8 @@ _TYPES = {
     "list": "array",
 }
 
+ORDERED = pytest.mark.spark_only("to Sail, what is read stands in no order")
+
 
 def _orders(directory: Path, rows: int, split_bytes: int) -> tuple[ReadSpec, Inventory]:
     lines = [
@@ -52,6 +54,7 @@ def local_table(spec: ReadSpec, inventory: Inventory) -> pa.Table:
     return pa.Table.from_batches(batches, inventory.schema)
 
 
+@ORDERED
 def test_workers_and_driver_read_the_same(session: Session, tmp_path: Path) -> None:
     spec, inventory = _orders(tmp_path, 200, 2000)
     table = local_table(spec, inventory)
@@ -68,6 +71,7 @@ def test_workers_and_driver_read_the_same(session: Session, tmp_path: Path) -> N
     assert remote.toArrow().to_pylist() == local.toArrow().to_pylist() == table.to_pylist()
 
 
+@ORDERED
 def test_every_task_reads_about_as_much(session: Session, tmp_path: Path) -> None:
     spec, inventory = _orders(tmp_path, 500, 1500)
     size = sum(split.size for split in inventory.splits)
@@ -78,6 +82,7 @@ def test_every_task_reads_about_as_much(session: Session, tmp_path: Path) -> Non
     assert all(abs(count - 125) < 30 for count in counts), counts
 
 
+@ORDERED
 def test_partitions_and_records_keep_their_order(session: Session, tmp_path: Path) -> None:
     def unchanged(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         yield from batches
@@ -95,6 +100,7 @@ def test_partitions_and_records_keep_their_order(session: Session, tmp_path: Pat
     ]
 
 
+@ORDERED
 def test_small_files_share_a_partition(session: Session, tmp_path: Path) -> None:
     spec = spec_of(CsvDialect(), {"id": "int"})
     contents = [b"id\n%d\n" % n for n in range(9)]

@@ -7,6 +7,7 @@ from typing import TypeAlias
 
 from clinker.cli.arguments.values import Once, at_least, memory_size, utf_8
 from clinker.cli.command import Parser
+from clinker.engine_names import ENGINES
 
 LOG_LEVELS = ("error", "warn", "info", "debug", "trace")
 
@@ -68,6 +69,12 @@ def add_resources(resources: argparse._ActionsContainer) -> None:
 
 def add_engine(command: argparse.ArgumentParser) -> None:
     engine = command.add_argument_group("engine")
+    engine.add_argument(
+        "--engine",
+        choices=ENGINES,
+        help="what computes: spark, or sail, which starts faster, on this machine only "
+        "(default: $CLINKER_ENGINE, else clinker.toml, else spark)",
+    )
     where = engine.add_mutually_exclusive_group()
     where.add_argument(
         "--master",

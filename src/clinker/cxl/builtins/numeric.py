@@ -9,7 +9,7 @@ from typing import TypeAlias
 from clinker.cxl.builtins.declare import Param, method, same_as_receiver
 from clinker.cxl.failure import Failure, FailureKind
 from clinker.cxl.sql.operand import Operand, Sql, SqlCall
-from clinker.cxl.sql.text import tagged_float_sql
+from clinker.cxl.sql.text import int_literal, tagged_float_sql
 from clinker.cxl.types import FLOAT, INT, NUMERIC, Kind, Type
 from clinker.cxl.values import MIN_INT, checked_int
 
@@ -46,7 +46,7 @@ def _abs_sql(call: SqlCall) -> Sql:
     x = call.receiver.text
     if call.receiver.type.only(Kind.FLOAT):
         return Sql(f"abs({x})")
-    smallest = f"{x} = {MIN_INT}L"
+    smallest = f"{x} = {int_literal(MIN_INT)}"
     return Sql(f"if({smallest}, NULL, abs({x}))", smallest)
 
 

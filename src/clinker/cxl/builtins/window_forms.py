@@ -76,7 +76,6 @@ def _in_order(call: WindowCall, identity: str | None = None) -> str:
     (value,), (place,) = call.args, call.order
     known = f", 'identity', {identity}" if identity else ""
     record = f"named_struct('place', {place}{known}, 'value', {value.text})"
-    # What is null is not collected.
-    return (
-        f"sort_array({call.over_group(f'collect_list(if({value.text} IS NULL, NULL, {record}))')})"
-    )
+    # Spark does not collect what is null, other engines do.
+    every = call.over_group(f"collect_list(if({value.text} IS NULL, NULL, {record}))")
+    return f"sort_array(array_compact({every}))"

@@ -83,7 +83,7 @@ def _sum_of_ints(call: AggregateCall, number: str) -> ExactSum:
     small = f"{high} * {2**LIMB_BITS}L + {low}"
     # Groups whose sum is beyond 64 bits are few, and decimals are slow.
     whole = f"CAST({high} AS DECIMAL(20)) * {2**LIMB_BITS}BD + CAST({low} AS DECIMAL(20))"
-    is_small = f"abs({high}) <= {_SMALL_HIGH}L"
+    is_small = f"{high} BETWEEN -{_SMALL_HIGH}L AND {_SMALL_HIGH}L"
     value = call.bind(f"if({is_small}, CAST({small} AS DOUBLE), CAST({whole} AS DOUBLE))")
     return ExactSum(value, f"({value} * {2.0**-64!r}D)")
 
@@ -188,7 +188,7 @@ def _rounded(bind: Bind, leading: _Leading) -> tuple[str, str]:
     # More than 55 digits, and a last one that tells whether others follow, round as all would.
     digits = (
         f"shiftleft({first}, {shift})"
-        f" | shiftrightunsigned(shiftrightunsigned({second}, 1), 63 - {shift})"
+        f" | shiftright(shiftright({second}, 1) & {2**63 - 1}L, 63 - {shift})"
         f" | if(shiftleft({second}, {shift}) <> 0 OR {leading.rest}, 1L, 0L)"
     )
     signed = bind(f"CAST({digits} AS DOUBLE)")
@@ -234,18 +234,19 @@ def _leading_of_many(bind: Bind, sums: Sequence[str]) -> _Leading:
     negative = bind(f"{carried} < 0")
     absolute = f"if({negative}, transform({limbs}, total -> -total), {limbs})"
     # Two zeros stand below the digits, so that every digit has two others behind it.
+    zeros = "CAST(array(0L, 0L) AS ARRAY<BIGINT>)"
     digits = bind(
-        f"aggregate({absolute}, named_struct('carry', 0L, 'digits', array(0L, 0L)),"
+        f"aggregate({absolute}, named_struct('carry', 0L, 'digits', {zeros}),"
         f" (before, total) -> named_struct("
         f"'carry', shiftright(total + before.carry, {LIMB_BITS}),"
         f" 'digits', array_append(before.digits, (total + before.carry) & {_DIGIT_MASK})),"
-        f" all -> array_append(all.digits, all.carry))"
+        f" ended -> array_append(ended.digits, ended.carry))"
     )
     places = f"transform({digits}, (digit, place) -> if(digit <> 0, place, 2))"
     place = bind(f"array_max({places})")
     return _Leading(
-        bind(f"{digits}[{place}]"),
-        bind(f"shiftleft({digits}[{place} - 1], 32) | {digits}[{place} - 2]"),
+        bind(f"get({digits}, {place})"),
+        bind(f"shiftleft(get({digits}, {place} - 1), 32) | get({digits}, {place} - 2)"),
         bind(f"exists(slice({digits}, 1, {place} - 2), digit -> digit <> 0)"),
         f"{EVERY.exponent(-4)} + {LIMB_BITS} * {place}",
         negative,

@@ -8,6 +8,7 @@ from datetime import datetime
 
 from clinker.cxl.run.date_fields import FIELDS
 from clinker.cxl.run.strftime import ISO_DATE, ISO_DATETIME, Pattern, compile_pattern
+from clinker.cxl.sql.dialect import current_dialect
 from clinker.cxl.sql.operand import NotNative
 from clinker.cxl.sql.text import text_literal
 from clinker.frozen import frozen
@@ -94,6 +95,8 @@ class _Plain:
 
 
 def _read_sql(text: str, plain: _Plain | None, read: Callable[[str], str], bind: Bind) -> str:
+    if not current_dialect().reads_dates:
+        raise NotNative
     if plain is None:
         return read(text)
     regex = text_literal(rf"\A{plain.regex}\z")

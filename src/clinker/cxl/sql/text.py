@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from clinker.cxl.values import float_text
+from clinker.cxl.sql.dialect import current_dialect
+from clinker.cxl.values import MIN_INT, float_text
 
 # The smallest Floats, of which Java shows two digits even where one is enough.
 _TINY = 5e-324
@@ -10,6 +11,11 @@ _TINY_MULTIPLES = range(1, 21)
 _TINY_ZEROS = 321
 
 _ESCAPES = (("\\", "\\\\"), ("'", "\\'"), ("$", "\\u0024"), ("`", "\\u0060"))
+
+
+def int_literal(value: int) -> str:
+    """An Int as SQL. The smallest is no negated literal everywhere: it has no positive one."""
+    return f"{value}L" if value > MIN_INT else f"CAST('{value}' AS BIGINT)"
 
 
 def text_literal(text: str) -> str:
@@ -21,6 +27,11 @@ def text_literal(text: str) -> str:
     for character, escape in _ESCAPES:
         text = text.replace(character, escape)
     return f"'{text}'"
+
+
+def has_minus_sql(x: str) -> str:
+    """Whether a Float has a minus sign, which -0.0 has as well."""
+    return f"startswith(CAST({x} AS STRING), '-')"
 
 
 def float_text_sql(x: str) -> str:
@@ -38,6 +49,8 @@ def _positional_sql(x: str, tagged: bool) -> str:
 
     Java finds the digits but writes 1.0E7 from ten million on and 9.0E-4 below a thousandth.
     """
+    if not current_dialect().java_floats:
+        return _shortest_sql(x, tagged)
     java = f"CAST({x} AS STRING)"
     digits = f"trim(TRAILING '0' FROM translate(substring_index({java}, 'E', 1), '-.', ''))"
     exponent = f"CAST(substring_index({java}, 'E', -1) AS INT)"
@@ -61,6 +74,25 @@ def _positional_sql(x: str, tagged: bool) -> str:
         f" WHEN abs({x}) > {max(_TINY_MULTIPLES) * _TINY!r}D"
         f" THEN concat({sign}, '0.', repeat('0', -{exponent} - 1), {digits})"
         f" ELSE concat({sign}, {_tiny_sql(x)}) END"
+    )
+
+
+def _shortest_sql(x: str, tagged: bool) -> str:
+    """The same of engines that find the shortest digits of all Floats, and write an exponent, as
+    1.5e-7, only where there are more than sixteen before the point, or many zeros behind it."""
+    text = f"CAST({x} AS STRING)"
+    digits = f"translate(substring_index({text}, 'e', 1), '-.', '')"
+    # It is looked for in every text, also where nothing comes of it.
+    exponent = f"TRY_CAST(substring_index({text}, 'e', -1) AS INT)"
+    sign = f"if({x} < 0, '-', '')"
+    if tagged:
+        plain, point = f"replace({text}, 'inf', 'Infinity')", ", '.0'"
+    else:
+        plain, point = f"rtrim(replace(concat({text}, ' '), '.0 ', ''))", ""
+    return (
+        f"CASE WHEN instr({text}, 'e') = 0 THEN {plain}"
+        f" WHEN abs({x}) >= 1 THEN concat({sign}, rpad({digits}, {exponent} + 1, '0'){point})"
+        f" ELSE concat({sign}, '0.', repeat('0', -{exponent} - 1), {digits}) END"
     )
 
 

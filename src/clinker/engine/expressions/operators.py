@@ -5,9 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from clinker.cxl.check.operators import comparable
+from clinker.cxl.sql.dialect import current_dialect
 from clinker.cxl.sql.operand import NotNative, Operand, Sql
+from clinker.cxl.sql.text import int_literal
 from clinker.cxl.syntax.ast import EQUALITY_OPS, ORDERING_OPS, BinaryOp
 from clinker.cxl.types import BOOL, FLOAT, INT, STRING, Kind, Type
+from clinker.cxl.values import MIN_INT
 from clinker.engine.expressions.conditions import both, either, present
 from clinker.engine.expressions.dispatch import kind_of, write_by_kind
 from clinker.engine.expressions.scope import Scope
@@ -30,7 +33,7 @@ _CHECKED = {
     BinaryOp.SUBTRACT: "try_subtract",
     BinaryOp.MULTIPLY: "try_multiply",
 }
-_SMALLEST = "-9223372036854775808L"
+_SMALLEST = int_literal(MIN_INT)
 _ZERO = Operand("0L", INT, is_literal=True, value=0)
 
 
@@ -72,22 +75,29 @@ def _of_ints(scope: Scope, op: BinaryOp, a: Operand, b: Operand) -> Sql:
         return Sql(value, both(f"{value} IS NULL", present(a), present(b)))
     by_zero = _is_zero(b)
     if op is BinaryOp.MODULO:
-        return Sql(f"try_mod({a.text}, {b.text})", _failing(a, by_zero))
+        # What is divided by -1 leaves nothing, not even where the quotient would be too large.
+        divisor = b.text if b.is_literal and b.value != -1 else f"if({b.text} = -1L, 1L, {b.text})"
+        return Sql(f"try_mod({a.text}, {divisor})", _failing(a, by_zero))
     overflows: str | None = None
     if not b.is_literal or b.value == -1:
         overflows = f"({a.text} = {_SMALLEST} AND {b.text} = -1L)"
     impossible = either(by_zero, overflows)
-    value = f"({a.text} DIV {b.text})"
-    if impossible:
-        value = f"if({impossible}, CAST(NULL AS BIGINT), {value})"
-    return Sql(value, either(_failing(a, by_zero), overflows))
+    # The divisor is what is guarded: an engine may compute a quotient before it looks at a test.
+    divisor = f"if({impossible}, CAST(NULL AS BIGINT), {b.text})" if impossible else b.text
+    if b.is_literal and not b.value:
+        divisor = "CAST(NULL AS BIGINT)"
+    return Sql(f"({a.text} DIV {divisor})", either(_failing(a, by_zero), overflows))
 
 
 def _of_floats(op: BinaryOp, a: Operand, b: Operand) -> Sql:
     if op in _CHECKED:
         return Sql(f"({a.text} {op} {b.text})")
-    function = "try_divide" if op is BinaryOp.DIVIDE else "try_mod"
-    return Sql(f"{function}({a.text}, {b.text})", _failing(a, _is_zero(b)))
+    by_zero = _is_zero(b)
+    divisor = f"if({by_zero}, CAST(NULL AS DOUBLE), {b.text})" if by_zero else b.text
+    if b.is_literal and not b.value:
+        divisor = "CAST(NULL AS DOUBLE)"
+    sign = "/" if op is BinaryOp.DIVIDE else "%"
+    return Sql(f"({a.text} {sign} {divisor})", _failing(a, by_zero))
 
 
 def _is_zero(divisor: Operand) -> str | None:
@@ -150,6 +160,8 @@ def _of_doubles(op: BinaryOp, a: Operand, b: Operand) -> str:
 
 def _equal_containers(scope: Scope, a: Operand, b: Operand) -> str:
     if kind_of(a.type) is Kind.MAP:
+        raise NotNative
+    if not current_dialect().closures:
         raise NotNative
     x, y = a.type.element_type, b.type.element_type
     same = scope.over(

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from clinker.cxl.run.tagged import encode
 from clinker.cxl.sql.tagged import number_sql
-from clinker.cxl.sql.text import tagged_float_sql, text_literal
+from clinker.cxl.sql.text import int_literal, tagged_float_sql, text_literal
 from clinker.cxl.types import Kind, Type
 from clinker.cxl.values import Value
 from clinker.formats.common.column_types import TAGGED, Representation, representation
@@ -47,7 +47,7 @@ def _scalar(value: Value) -> str:
         case bool():
             return "TRUE" if value else "FALSE"
         case int():
-            return f"{value}L"
+            return int_literal(value)
         case float():
             return f"{value!r}D" if math.isfinite(value) else f"CAST('{value}' AS DOUBLE)"
         case dt.datetime():

@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from clinker.cxl.check import typed
 from clinker.cxl.check.members import is_read_by_member, members_read
 from clinker.cxl.run.evaluate import DEFAULT_MAX_EXPANSION
+from clinker.cxl.sql.dialect import current_dialect
 from clinker.cxl.sql.operand import NotNative, Operand
 from clinker.cxl.sql.text import text_literal
 from clinker.cxl.types import Kind, Type
@@ -300,6 +301,8 @@ class _RowCompiler:
 
     def _compile_each(self, statement: typed.EmitEach, emission: _Emission) -> str:
         """An array of the records that the block gives."""
+        if not current_dialect().closures:
+            raise NotNative
         scope = self.scope
         elements = self._compile_elements(statement, emission)
         variable = scope.new_name()

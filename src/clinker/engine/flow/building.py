@@ -42,6 +42,8 @@ class Building:
     """What is to be said about single records."""
     overrides: Mapping[str, SqlForm] = field(default_factory=dict)
     """The methods that the engine spells in its own way."""
+    keeps_order: bool = True
+    """Whether the engine leaves rows in the order in which they were read or sorted."""
     fallen: Fallen = field(default_factory=Fallen)
     """The records and groups that are taken out."""
 

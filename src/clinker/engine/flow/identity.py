@@ -12,9 +12,10 @@ _NUMBERS = Kind.INT | Kind.FLOAT
 _MOMENTS = Kind.DATE | Kind.DATETIME
 _NESTED = Kind.ARRAY | Kind.MAP
 _ABOVE_INTS = "9223372036854775808D"
-_WHOLE_FLOAT = r'(?<=[\[,:])"(?:-(?=0[.]))?(-?[0-9]+)[.]0"(?!:)'
-"""A whole Float in the text of an array or a map. It is no key, as that has a colon behind it, and
-no part of a text, in which quotation marks follow a backslash."""
+_WHOLE_FLOAT = r'([\[,:])"(?:-?(0)|(-?[0-9]+))[.]0"([,\]}])'
+"""A whole Float in the text of an array or a map, with what is around it. It is no key, as that has
+a colon behind it, and no part of a text, in which quotation marks follow a backslash."""
+_AS_WHOLE = "$1$2$3$4"
 
 
 def identity_sql(scope: Scope, text: str, type_: Type) -> str:
@@ -49,7 +50,9 @@ def identity_sql(scope: Scope, text: str, type_: Type) -> str:
 def _nested_identity(text: str) -> str:
     """The identity of a tagged array or map."""
     canonical = canonical_sql(text)
-    whole = f"regexp_replace({canonical}, {text_literal(_WHOLE_FLOAT)}, {text_literal('$1')})"
+    whole = canonical
+    for _ in range(2):  # of two that are neighbours the first has taken what is between them
+        whole = f"regexp_replace({whole}, {text_literal(_WHOLE_FLOAT)}, {text_literal(_AS_WHOLE)})"
     # A variant has the keys of its objects in order; what is too large for one stays as it is.
     return f"coalesce(to_json(try_parse_json({whole})), {text})"
 

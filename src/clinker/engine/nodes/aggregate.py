@@ -17,6 +17,7 @@ from clinker.cxl.run.evaluate import Surroundings
 from clinker.cxl.run.grouping import aggregate_calls, group_parts
 from clinker.cxl.sql.aggregates import AggregateSql
 from clinker.cxl.sql.operand import Operand, Sql
+from clinker.cxl.sql.text import has_minus_sql
 from clinker.cxl.types import ANY, BOOL, INT, Kind, Type
 from clinker.engine.expressions import (
     Compiler,
@@ -441,7 +442,7 @@ def _shown(partials: Partials, key: _Key, first: str) -> str:
     if representation(key.type).kind is Kind.FLOAT:
         # Of values that are one, only the zeros look different.
         value = quoted(key.value)
-        is_negative = f"{value} = 0 AND power({value}, -1D) < 0"
+        is_negative = f"{value} = 0 AND {has_minus_sql(value)}"
         negative = partials.name(f"min(if({is_negative}, {_one(partials.order)}, NULL))")
         found = quoted(key.identity)
         return f"if({negative} <=> {first}, -abs({found}), {found})"

@@ -31,7 +31,7 @@ def source(building: Building, planned: PlannedSource, files: SourceInput) -> Fl
         columns=columns,
         hidden={},
         order=(POSITION,),
-        is_ordered=True,
+        is_ordered=building.keeps_order,
         sources=(files.name,),
         is_small=files.is_small,
         borders=_borders(inventory),

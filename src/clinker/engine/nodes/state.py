@@ -212,7 +212,7 @@ class _Assigning:
         ddl = {stepping.written[n]: representation(self.types[n]).ddl for n in assignments}
         work = "; ".join(f"${self.scope}.{n} = {shown_value(v)}" for n, v in assignments.items())
         frame = frame.run_in_arrow(stepping.run, {**ddl, _FAILED: "STRING"}, work)
-        flow = replace(flow, frame=frame, is_ordered=parts == 1)
+        flow = replace(flow, frame=frame, is_ordered=parts == 1 and self.building.keeps_order)
         explain = told_explainer([*assignments.values()])
         site = self.building.site(self.planned.unit, explain)
         reject = reject_sql(site, quoted(_FAILED), origin_sql(flow))

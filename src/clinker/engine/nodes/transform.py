@@ -152,7 +152,8 @@ def _reaching(
 
 def _first_of_each(flow: Flow, distinct: Distinct) -> Flow:
     """Of records equal in all keys the first in order; rejected ones are not compared."""
-    keys = [identity_sql(flow.scope, text, type_) for text, type_ in _keys(flow, distinct)]
+    scope = flow.scope
+    keys = [scope.bind(identity_sql(scope, text, type_)) for text, type_ in _keys(flow, distinct)]
     order = [flow.value(name) for name in flow.order]
     if flow.has_rejects:
         keys.append(flow.is_kept)

@@ -15,6 +15,7 @@ from typing import Any, TypeAlias
 import orjson
 
 from clinker.cxl.run import tagged
+from clinker.cxl.sql.dialect import current_dialect
 from clinker.cxl.sql.text import text_literal
 from clinker.cxl.types import Kind, Type
 from clinker.cxl.values import Value
@@ -27,12 +28,15 @@ _OPTIONS = (
     "map('ignoreNullFields', 'false', 'timestampNTZFormat', 'yyyy-MM-dd\\'T\\'HH:mm:ss.SSSSSS')"
 )
 _ARRAY, _TAGGED = "[", "any"
+_BOXED = "="
+"""Before the code of a value that is alone in an array, so that null can be told from nothing."""
 
 
 def payload_sql(values: Iterable[tuple[str, str, Type]]) -> str:
     """The text of named values, each given by its name, its SQL and its type."""
+    box, form = ("", "{}") if current_dialect().json_nulls else (_BOXED, "array({})")
     fields = [
-        f"{text_literal(_code(representation(type_)) + ':' + name)}, {text}"
+        f"{text_literal(box + _code(representation(type_)) + ':' + name)}, {form.format(text)}"
         for name, text, type_ in values
     ]
     if not fields:
@@ -104,6 +108,9 @@ def _reading(readers: _Readers, key: str) -> tuple[str, _Read]:
 
 
 def _reader(readers: _Readers, code: str) -> _Read:
+    if code.startswith(_BOXED):
+        read = _reader(readers, code.removeprefix(_BOXED))
+        return lambda box: None if box[0] is None else read(box[0])
     if not code.startswith(_ARRAY):
         return readers[_KINDS[code]]
     read = _reader(readers, code.removeprefix(_ARRAY))

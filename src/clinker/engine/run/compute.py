@@ -12,6 +12,7 @@ from operator import itemgetter
 import pyarrow as pa
 
 from clinker.cxl.failure import printable
+from clinker.cxl.sql.dialect import writing_in
 from clinker.engine.flow.building import Building
 from clinker.engine.flow.flows import Flows
 from clinker.engine.nodes.output import Written
@@ -101,6 +102,17 @@ def compute(
 
     `RunAgain` if they demand more care, `Unsettled` if others fall with them.
     """
+    with writing_in(session.engine.dialect):
+        return _compute(prepared, session, demands, rounds, keeping)
+
+
+def _compute(
+    prepared: Prepared,
+    session: Session,
+    demands: Set[Demand],
+    rounds: Rounds,
+    keeping: Keeping,
+) -> Computed:
     inputs = prepared.inputs
     system = system_values(prepared.plan, prepared.identity, inputs)
     building = Building(
@@ -110,6 +122,7 @@ def compute(
         prepared.observer,
         demands,
         overrides=session.engine.overrides,
+        keeps_order=session.engine.keeps_order,
         fallen=rounds.fallen,
     )
     if Demand.WHOLE_RECORDS in demands:

@@ -16,13 +16,15 @@ from clinker.engine.session.jvm import Jvm
 from clinker.engine.session.memory import LEAST_FOR_LITTLE, LEAST_FOR_MUCH, SMALLEST_LIMIT
 from clinker.engine.session.secrets import hide_secrets
 from clinker.engine.session.settings import SessionSettings
+from clinker.engine_names import TITLES
 from clinker.plan.explain.as_text import size
 from clinker.plan.files.storage import why_unusable
 
 _OUT_OF_MEMORY = re.compile(
     r"OutOfMemory|Java heap space|GC overhead limit|UNABLE_TO_ACQUIRE_MEMORY"
     r"|^(?:pyarrow\.lib\.Arrow)?MemoryError\b"
-    r"|exceeding (?:\w+ )?memory limits|OOMKilled",
+    r"|exceeding (?:\w+ )?memory limits|OOMKilled"
+    r"|^Resources exhausted\b",
     re.MULTILINE,
 )
 _WORKER_ENDED = "Python worker exited unexpectedly"
@@ -76,7 +78,8 @@ def memory_warning(settings: SessionSettings, *, is_little: bool) -> str | None:
     limit = settings.memory_limit
     if not settings.is_local or limit >= (LEAST_FOR_LITTLE if is_little else LEAST_FOR_MUCH):
         return None
-    return f"a memory limit of {size(limit)} is kept by records only: Java and Python take more"
+    others = "Python takes" if settings.engine == "sail" else "Java and Python take"
+    return f"a memory limit of {size(limit)} is kept by records only: {others} more"
 
 
 def failure(
@@ -105,12 +108,13 @@ def failure(
         )
     if jvm and (reason := why_unusable(jvm.directory.spill)):
         return _lost_directory(jvm.directory.spill, reason)
+    title = TITLES[settings.engine]
     is_gone = isinstance(problem, ConnectionError) or _GONE.search(text) is not None
     return (
         _memory_failure(text, is_gone, settings, jvm, at_work)
         or _unfit_worker(text)
-        or _lost_process(text, is_gone, jvm)
-        or _other_failure(text, problem)
+        or _lost_process(text, is_gone, jvm, title)
+        or _other_failure(text, problem, title)
     )
 
 
@@ -168,10 +172,12 @@ def _unfit_worker(text: str) -> RunError | None:
     return RunError(message, Exit.IO, help=help)
 
 
-def _lost_process(text: str, is_gone: bool, jvm: Jvm | None) -> RunError | None:
+def _lost_process(text: str, is_gone: bool, jvm: Jvm | None, title: str) -> RunError | None:
     if is_gone:
         killer = jvm.killed_by() if jvm else None
-        message = "Spark ended before the run did" + (f": {killer} killed Java" if killer else "")
+        message = f"{title} ended before the run did" + (
+            f": {killer} killed Java" if killer else ""
+        )
         help = "it may have run out of memory, or was killed; try a larger --memory-limit"
     elif _WORKER_ENDED in text:
         message = "a Python worker of Spark ended unexpectedly: it was killed, or it crashed"
@@ -185,11 +191,11 @@ def _lost_process(text: str, is_gone: bool, jvm: Jvm | None) -> RunError | None:
     return RunError(message, Exit.IO, help=help)
 
 
-def _other_failure(text: str, problem: Exception) -> RunError:
+def _other_failure(text: str, problem: Exception, title: str) -> RunError:
     first = next((line for line in text.splitlines() if line.strip()), type(problem).__name__)
     cut = first if len(first) <= _LONGEST else first[: _LONGEST - 1] + "…"
     help = "run again with --log-level debug for the details"
-    return RunError(f"Spark failed: {printable(cut)}", Exit.IO, help=help)
+    return RunError(f"{title} failed: {printable(cut)}", Exit.IO, help=help)
 
 
 def _text(problem: Exception) -> str:

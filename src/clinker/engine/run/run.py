@@ -6,6 +6,7 @@ from clinker.cxl.failure import printable
 from clinker.engine.reading.spooling import run_spool
 from clinker.engine.reading.staging import staged_sources
 from clinker.engine.report.facts import Exit, RunError, RunReport
+from clinker.engine.run.capabilities import check_engine
 from clinker.engine.run.compute import record_bytes
 from clinker.engine.run.failures import engine_errors
 from clinker.engine.run.observer import Observer
@@ -32,6 +33,7 @@ def run(
 
     The session uses `jvm` if it is given: it may have been started before this was imported.
     """
+    check_engine(plan, settings.engine)
     limits = run_limits(plan, is_local=settings.is_local)
     with (
         Watch(plan, limits, observer) as watch,
@@ -61,7 +63,9 @@ def run(
 
 def run_in(plan: Plan, session: Session, observer: Observer) -> RunReport:
     """Run a plan in a session that is there already."""
-    settings, limits = SessionSettings(), run_limits(plan, is_local=False)
+    settings = SessionSettings(engine=session.engine.name)
+    limits = run_limits(plan, is_local=False)
+    check_engine(plan, settings.engine)
     with (
         Watch(plan, limits, observer) as watch,
         watch.telling(),

@@ -9,6 +9,7 @@ from pathlib import Path
 from clinker.config.nodes import SourceNode
 from clinker.diagnostics import Diagnostic, errors
 from clinker.engine.report.facts import Exit, RunError
+from clinker.engine.run.capabilities import engine_problems
 from clinker.engine.run.failures import memory_problem
 from clinker.engine.session.settings import DEFAULT_BATCH, SessionSettings
 from clinker.plan.compile import Plan
@@ -22,6 +23,7 @@ def planned_settings(plan: Plan) -> SessionSettings:
     """What a pipeline file and its workspace ask of the engine."""
     settings = plan.pipeline.pipeline
     return SessionSettings(
+        engine=plan.storage.engine,
         threads=plan.options.threads or settings.concurrency.threads,
         memory_limit=plan.memory_limit,
         batch_size=settings.batch_size if settings.has("batch_size") else DEFAULT_BATCH,
@@ -34,9 +36,14 @@ def planned_settings(plan: Plan) -> SessionSettings:
 def check_start(plan: Plan, settings: SessionSettings) -> list[Diagnostic]:
     """Warnings about a run that is about to start; `RunError` if it cannot.
 
-    Its memory limit is looked at, and whether its directories for temporary data will do.
+    Its memory limit is looked at, whether its engine can do what is asked, and whether its
+    directories for temporary data will do.
     """
-    found = [*filter(None, [memory_problem(settings)]), *_storage_findings(plan)]
+    found = [
+        *filter(None, [memory_problem(settings)]),
+        *engine_problems(plan, settings.engine),
+        *_storage_findings(plan),
+    ]
     if problems := list(errors(found)):
         raise RunError(problems[0].message, Exit.CONFIGURATION, problems)
     return found

@@ -5,6 +5,8 @@ engine                  what engines differ in; another engine is a subclass of 
 frames, types           descriptions of tables built as DataFrames
 opening                 how a run comes to its session
 classic, jvm, java, …   a JVM of our own; remote: a Spark Connect server
+sail, sail_engine       Sail, in this process; sorting: order for engines that keep none
+recognizing             which engine it is
 settings, conf, memory  what users may choose, and what follows from it
 usage, spilling         how much memory all processes hold; what Spark wrote to disk instead
 workspace               the directory of a run

@@ -7,9 +7,10 @@ that does some of it in another way.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING, TypeAlias, TypeVar
 
-from clinker.engine.flow.frame import BatchFunction, quoted
+from clinker.cxl.sql.dialect import SPARK, Dialect
+from clinker.engine.flow.frame import item_sql, quoted
 from clinker.frozen import frozen
 
 if TYPE_CHECKING:
@@ -18,8 +19,12 @@ if TYPE_CHECKING:
     from pyspark.sql.types import StructType
 
     from clinker.cxl.sql.operand import SqlForm
+    from clinker.engine.flow.frame import BatchFunction, Frame
+    from clinker.engine_names import EngineName
 
 T = TypeVar("T")
+PartFunction: TypeAlias = "Callable[[int, Iterable[pa.RecordBatch]], Iterator[pa.RecordBatch]]"
+"""What is done with the rows of a part, whose number it is told."""
 
 
 @frozen
@@ -33,12 +38,37 @@ class Tasks:
 class Engine:
     """The operations of Apache Spark."""
 
+    name: EngineName = "spark"
     overrides: Mapping[str, SqlForm] = {}
     """SQL of built-in methods that differs from what they are declared with, by their names."""
+    dialect: Dialect = SPARK
+    keeps_order: bool = True
+    """Whether rows go on standing as they were read or sorted, until something shuffles them."""
+    slides_frames: bool = True
+    """Whether windows may have frames that records leave again, or frames by value."""
+
+    def leaving(self, frame: Frame) -> Frame:
+        """A frame whose rows are about to leave the engine. Columns may be added behind its own."""
+        return frame
 
     def number(self, frame: DataFrame, name: str) -> DataFrame:
         """The frame with numbers that grow from row to row, computed just here."""
         return frame.selectExpr("*", f"monotonically_increasing_id() AS {quoted(name)}")
+
+    def extend(self, frame: DataFrame, columns: Sequence[tuple[str, str]]) -> DataFrame:
+        """The frame with more columns, each of which may use those before it."""
+        return frame.selectExpr("*", *(item_sql(name, text) for name, text in columns))
+
+    def union(self, frames: Sequence[DataFrame]) -> DataFrame:
+        """The rows of frames with the same columns."""
+        first, *others = frames
+        for other in others:
+            first = first.unionByName(other)
+        return first
+
+    def received(self, frame: DataFrame, schema: StructType) -> DataFrame:
+        """A frame of rows that were sent to the engine, with columns of exactly these types."""
+        return frame
 
     def keep(self, frame: DataFrame) -> DataFrame:
         """The frame, computed only once as long as it is not released."""
@@ -83,6 +113,32 @@ class Engine:
         numbers = spark.range(0, len(tasks), 1, max(1, len(tasks)))
         return self.map_in_arrow(numbers, read_all, spark_schema(schema))
 
+    def run_in_parts(
+        self,
+        frame: DataFrame,
+        function: PartFunction,
+        schema: pa.Schema,
+        collected: Callable[[DataFrame], pa.Table],
+    ) -> pa.Table:
+        """What a function gives for every part of a frame; parts stand in their order."""
+        from clinker.engine.session.frames import run_in_arrow
+        from clinker.engine.session.types import spark_schema
+
+        def run(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+            from pyspark import TaskContext
+
+            context = TaskContext.get()
+            assert context is not None
+            return function(context.partitionId(), batches)
+
+        return collected(run_in_arrow(self, frame, run, spark_schema(schema)))
+
+    def map_in_arrow(
+        self, frame: DataFrame, function: BatchFunction, schema: StructType
+    ) -> DataFrame:
+        """What a function gives for the batches of a frame; it fails whenever its input does."""
+        return frame.mapInArrow(function, schema)
+
     def tasks(self) -> Tasks | None:
         """What the engine is at work on, asked by any thread; None if it does not tell."""
         return None
@@ -100,17 +156,3 @@ class Engine:
         tell.
         """
         return None
-
-    def map_in_arrow(
-        self, frame: DataFrame, function: BatchFunction, schema: StructType
-    ) -> DataFrame:
-        return frame.mapInArrow(function, schema)
-
-    @staticmethod
-    def part_number() -> int:
-        """Which part of a frame a function of batches is at work on; asked by a worker."""
-        from pyspark import TaskContext
-
-        context = TaskContext.get()
-        assert context is not None
-        return context.partitionId()

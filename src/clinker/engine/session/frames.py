@@ -58,10 +58,7 @@ class Frames:
             case steps.Input():
                 return step.open(self._session)
             case steps.Union():
-                first, *others = inputs
-                for other in others:
-                    first = first.unionByName(other)
-                return first
+                return engine.union(inputs)
             case steps.Join():
                 other = engine.broadcast(inputs[1]) if step.is_small else inputs[1]
                 return inputs[0].join(other, f.expr(step.test), "left")
@@ -72,8 +69,7 @@ class Frames:
             case steps.Select():
                 return below.selectExpr(*(item_sql(name, text) for name, text in step.columns))
             case steps.Extend():
-                items = (item_sql(name, text) for name, text in step.columns)
-                return below.selectExpr("*", *items)
+                return engine.extend(below, step.columns)
             case steps.Where():
                 return below.where(step.test)
             case steps.Number():

@@ -25,6 +25,11 @@ _UTC = re.compile(
 
 def start_jvm(settings: SessionSettings) -> Jvm | None:
     """Start what `open_session` will need, and do not wait for it."""
+    if settings.engine == "sail":
+        from clinker.engine.session.sail import check_installed
+
+        check_installed()
+        return None
     return None if settings.remote else Jvm(settings)
 
 
@@ -33,6 +38,10 @@ def open_session(settings: SessionSettings, jvm: Jvm | None = None) -> Session:
     if jvm is not None and jvm.settings != settings:
         jvm.kill()
         jvm = None
+    if settings.engine == "sail":
+        from clinker.engine.session.sail import start_sail
+
+        return start_sail(settings).answer_signals()
     if settings.remote:
         from clinker.engine.session.remote import connect
 
@@ -49,17 +58,20 @@ def adopt(spark: SparkSession, *, lends_frames: bool = False) -> Session:
     Frames that are lent to the user outlive it. A Connect server reads the text of their
     expressions again whenever they are used, so there nothing can be changed only for a while.
     """
-    is_remote = type(spark).__module__.startswith("pyspark.sql.connect.")
+    from clinker.engine.session.recognizing import engine_of, is_remote
+
+    remote = is_remote(spark)
     _check(spark, REQUIRED, "results would depend on it")
-    if lends_frames and is_remote:
+    if lends_frames and remote:
         _check(spark, UNSUBSTITUTED, "names in your data could read environment variables")
     from clinker.engine.session.session import EngineFacts, Session
 
     restore = _changed(spark, UNSUBSTITUTED)
-    engine = "spark-connect" if is_remote else "spark"
-    facts = EngineFacts(engine, spark.version, "adopted", None)
+    engine = engine_of(spark)
+    name = "spark-connect" if remote and engine.name == "spark" else engine.name
+    facts = EngineFacts(name, spark.version, "adopted", None)
     # What a frame that is lent remembers nobody would release.
-    return Session(spark, facts, restore, remembers=not lends_frames)
+    return Session(spark, facts, restore, engine=engine, remembers=not lends_frames)
 
 
 def _check(spark: SparkSession, wanted: Mapping[str, str], why: str) -> None:

@@ -10,14 +10,14 @@ from types import FrameType, TracebackType
 from typing import TYPE_CHECKING, Any
 
 from clinker.engine.session.batches import BatchLimit
-from clinker.engine.session.engine import Engine
+from clinker.engine.session.engine import Engine, PartFunction
 from clinker.frozen import frozen
 
 if TYPE_CHECKING:
     import pyarrow as pa
     from pyspark.sql import DataFrame, Row, SparkSession
 
-    from clinker.engine.flow.frame import BatchFunction, Frame
+    from clinker.engine.flow.frame import Frame
 
 _ENDING = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 _CANCEL_SECONDS = 0.5
@@ -109,11 +109,12 @@ class Session:
 
         if not table.num_rows:  # pyspark wants a chunk even then
             table = pa.Table.from_batches([pa.RecordBatch.from_pylist([], table.schema)])
-        return self.spark.createDataFrame(table, spark_schema(table.schema))
+        schema = spark_schema(table.schema)
+        return self.engine.received(self.spark.createDataFrame(table, schema), schema)
 
     def table(self, frame: Frame) -> pa.Table:
         """All rows of a frame, here."""
-        return self._collected(self.data_frame(frame))
+        return self._collected(self._leaving(frame)).select(frame.names)
 
     def _collected(self, frame: DataFrame) -> pa.Table:
         if self._frames.nodes:
@@ -122,18 +123,14 @@ class Session:
 
     def iterate(self, frame: Frame) -> Iterator[Row]:
         """The rows of a frame, part after part."""
-        return self.data_frame(frame).toLocalIterator()
+        return self._leaving(frame).toLocalIterator()
 
     def count(self, frame: Frame) -> int:
         return self.data_frame(frame).count()
 
-    def run_in_parts(self, frame: Frame, function: BatchFunction, schema: pa.Schema) -> pa.Table:
+    def run_in_parts(self, frame: Frame, function: PartFunction, schema: pa.Schema) -> pa.Table:
         """What a function gives for the batches of every part of a frame."""
-        from clinker.engine.session.frames import run_in_arrow
-        from clinker.engine.session.types import spark_schema
-
-        built = self.data_frame(frame)
-        return self._collected(run_in_arrow(self.engine, built, function, spark_schema(schema)))
+        return self.engine.run_in_parts(self._leaving(frame), function, schema, self._collected)
 
     def label_frames(self, nodes: Mapping[Frame, str]) -> None:
         """Have the engine know of what nodes frames are the work, which `spilled` tells."""
@@ -152,6 +149,9 @@ class Session:
     def spilled(self) -> Mapping[str, int] | None:
         """How many bytes the engine has written to disk for want of memory, by node."""
         return self.engine.spilled(self.computed)
+
+    def _leaving(self, frame: Frame) -> DataFrame:
+        return self.data_frame(self.engine.leaving(frame))
 
     def forget_frames(self) -> None:
         """Release what was remembered of frames."""

@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from dataclasses import field
 from pathlib import Path
 
+from clinker.engine_names import EngineName
 from clinker.frozen import frozen
 
 DEFAULT_MEMORY = 512 * 2**20
@@ -27,9 +28,11 @@ class SessionError(Exception):
 class SessionSettings:
     """Where a pipeline runs and what it may use there.
 
-    Without `master` and `remote` it runs in a JVM of its own on this machine.
+    Without `master` and `remote` it runs on this machine: Spark in a JVM of its own, Sail in this
+    process.
     """
 
+    engine: EngineName = "spark"
     master: str | None = None
     remote: str | None = None
     threads: int | None = None

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import uuid
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Sequence, Set
+from collections.abc import Iterable, Iterator, Sequence, Set
 from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -21,7 +21,7 @@ import pyarrow.compute as pc
 
 from clinker.cxl.types import Type
 from clinker.engine.flow.flow import POSITION, REJECT, SOURCE
-from clinker.engine.flow.frame import BatchFunction, Frame
+from clinker.engine.flow.frame import Frame
 from clinker.engine.rejects.reject_texts import REJECTS, rejects_of, source_text
 from clinker.engine.writing.tables import typed_table
 from clinker.file_names import name_part
@@ -42,6 +42,7 @@ from clinker.formats.renderer import renderer
 from clinker.frozen import frozen
 
 if TYPE_CHECKING:
+    from clinker.engine.session.engine import PartFunction
     from clinker.engine.session.session import Session
 
 FileKey = tuple[int, int, tuple[str, ...]]
@@ -203,8 +204,7 @@ def collect_in_parts(
     If a record of one of the `decisive` sources is rejected, only the rejects count: there need not
     be all pieces then.
     """
-    part_number = session.engine.part_number
-    function = _part_function(spec, filing, str(directory), frozenset(decisive), part_number)
+    function = _part_function(spec, filing, str(directory), frozenset(decisive))
     written = session.run_in_parts(frame, function, _WRITTEN)
     rows = sorted(written.to_pylist(), key=lambda row: row["partition"])
     rejects = [_read(row["rejects"]) for row in rows if row["rejects"]]
@@ -256,16 +256,12 @@ def _read(path: str) -> pa.Table:
 
 
 def _part_function(
-    spec: WriteSpec,
-    filing: Filing,
-    directory: str,
-    decisive: frozenset[int],
-    part_number: Callable[[], int],
-) -> BatchFunction:
+    spec: WriteSpec, filing: Filing, directory: str, decisive: frozenset[int]
+) -> PartFunction:
     """What a task does with its partition; the rows it gives tell what it has written."""
 
-    def write(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-        task = _Task(spec, filing, directory, part_number(), decisive)
+    def write(part: int, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        task = _Task(spec, filing, directory, part, decisive)
         for batch in batches:
             task.take(batch)
         yield pa.RecordBatch.from_pylist(task.finish(), _WRITTEN)

@@ -18,6 +18,7 @@ from pathlib import Path
 from clinker.config import Workspace, load_workspace
 from clinker.config.workspace import Spill, Staging
 from clinker.diagnostics import Diagnostic, Label, Severity
+from clinker.engine_names import EngineName
 from clinker.frozen import frozen
 from clinker.plan.files.globs import GlobError, compile_glob, matches_any
 from clinker.plan.files.paths import resolve, violation
@@ -47,6 +48,8 @@ class StorageSettings:
     """None unless staging is enabled."""
     objects: tuple[str, ...] = ()
     """What pipelines may use in object stores."""
+    engine: EngineName = "spark"
+    """The engine that the workspace chooses."""
 
     @property
     def spill_dir_is_default(self) -> bool:
@@ -96,7 +99,7 @@ def _settings(workspace: Workspace, base_dir: Path) -> StorageSettings:
     staged = staging.enabled and staging.dir
     staging_dir = resolve(staging.dir, base_dir) if staged and staging.dir else None
     objects = workspace.storage.objects.allow
-    return StorageSettings(spill, spill_dir, staging, staging_dir, objects)
+    return StorageSettings(spill, spill_dir, staging, staging_dir, objects, workspace.engine.name)
 
 
 def temporary_directory() -> Path:
