@@ -7,15 +7,12 @@ engine keeps in place per group, without sorting or collecting records.
 from __future__ import annotations
 
 from clinker.cxl.sql.aggregates import AggregateCall, AggregateForm, AggregateSql
-from clinker.cxl.sql.dialect import current_dialect
 from clinker.cxl.sql.exact_sums import ExactSum, exact_sum
+from clinker.cxl.sql.extremes import INFINITY, float_extreme
 from clinker.cxl.sql.operand import Operand
 from clinker.cxl.sql.tagged import number_sql
 from clinker.cxl.sql.text import has_minus_sql, tagged_float_sql
 from clinker.cxl.types import NUMERIC, Kind, Type
-
-_INFINITY = "double('Infinity')"
-_NAN = "double('NaN')"
 
 
 def _native_kind(type_: Type) -> Kind | None:
@@ -119,7 +116,7 @@ def _ratio(call: AggregateCall, parts: ExactSum, whole: ExactSum) -> AggregateSq
 
 
 def _overflowed(total: str, scaled: str) -> str:
-    return f"(abs({total}) = {_INFINITY} AND abs({scaled}) < {_INFINITY})"
+    return f"(abs({total}) = {INFINITY} AND abs({scaled}) < {INFINITY})"
 
 
 # Extremes
@@ -142,28 +139,12 @@ def extreme(function: str) -> AggregateForm:
 
 def _extreme_float(call: AggregateCall, function: str, number: str) -> str:
     """The extreme of Floats, for which Spark does not tell -0.0 from 0.0."""
-    extreme = _plain_extreme(call, function, number)
+    extreme = float_extreme(call, function, number)
     sign = "" if function == "min" else "NOT "
     reached = call.over_group(f"bool_or({number} = 0 AND {sign}{has_minus_sql(number)})")
     negative = reached if function == "min" else f"NOT {reached}"
     # Not literals: of two branches 0.0 and -0.0 Spark drops one, as if they were equal.
     return f"if({extreme} = 0, if({negative}, -abs({extreme}), abs({extreme})), {extreme})"
-
-
-def _plain_extreme(call: AggregateCall, function: str, number: str) -> str:
-    if current_dialect().infinite_extremes:
-        return call.over_group(f"{function}({number})")
-    has_nan = call.over_group(f"bool_or(isnan({number}))")
-    if function == "min":
-        least = call.over_group(f"min(if({number} < {_INFINITY}, {number}, NULL))")
-        has_infinity = call.over_group(f"bool_or({number} = {_INFINITY})")
-        beyond = f"CASE WHEN {has_infinity} THEN {_INFINITY} WHEN {has_nan} THEN {_NAN} END"
-        return call.bind(f"coalesce({least}, {beyond})")
-    finite = f"if({number} > -{_INFINITY}, {number}, NULL)"
-    greatest = call.over_group(f"max({finite})")
-    has_infinity = call.over_group(f"bool_or({number} = -{_INFINITY})")
-    beyond = f"if({has_infinity}, -{_INFINITY}, NULL)"
-    return call.bind(f"if({has_nan}, {_NAN}, coalesce({greatest}, {beyond}))")
 
 
 def _extreme_tagged(call: AggregateCall, function: str, value: Operand) -> AggregateSql:

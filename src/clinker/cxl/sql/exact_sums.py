@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from clinker.cxl.sql.aggregates import AggregateCall, Bind
+from clinker.cxl.sql.extremes import INFINITY, NEGATIVE_INFINITY, float_extreme
 from clinker.frozen import frozen
 
 LIMB_BITS = 32
@@ -16,7 +17,6 @@ LIMB_BITS = 32
 _RADIX = f"{2**LIMB_BITS}D"
 _DIGIT_MASK = f"{2**LIMB_BITS - 1}L"
 
-_INFINITY, _NEGATIVE_INFINITY = "double('Infinity')", "double('-Infinity')"
 _LARGEST = "1.7976931348623157E308D"
 
 
@@ -58,9 +58,8 @@ def exact_sum(call: AggregateCall, number: str, *, only_ints: bool = False) -> E
     """The sum of the DOUBLE `number` of every record that has one."""
     if only_ints:
         return _sum_of_ints(call, number)
-    least, greatest = (call.over_group(f"{extreme}({number})") for extreme in ("min", "max"))
-    # In Spark's order NaN is above all numbers.
-    is_finite = f"{least} > {_NEGATIVE_INFINITY} AND {greatest} < {_INFINITY}"
+    least, greatest = (float_extreme(call, extreme, number) for extreme in ("min", "max"))
+    is_finite = f"{least} > {NEGATIVE_INFINITY} AND {greatest} < {INFINITY}"
     needs_wide = None
     if call.is_wide:
         fitting = call.per_record(f"if(abs({number}) <= {_LARGEST}, {number}, 0D)")

@@ -7,6 +7,7 @@ from dataclasses import field
 
 from clinker.cxl.builtins.aggregates import Aggregate
 from clinker.cxl.sql.aggregates import AggregateSql, Alike
+from clinker.cxl.sql.dialect import current_dialect
 from clinker.cxl.sql.operand import Operand
 from clinker.cxl.types import Kind, Type
 from clinker.engine.expressions.representation import is_of_kind
@@ -38,7 +39,7 @@ class Partials:
         self.groups = groups
         self.order = tuple(order)
         self.is_wide = is_wide
-        self._are_few = count <= MANY
+        self._are_few = count <= MANY or not current_dialect().closures
         self._arrays: dict[Alike, _Array] = {}
         self._names: dict[str, str] = {}
 

@@ -28,6 +28,8 @@ _OPTIONS = (
     "map('ignoreNullFields', 'false', 'timestampNTZFormat', 'yyyy-MM-dd\\'T\\'HH:mm:ss.SSSSSS')"
 )
 _ARRAY, _TAGGED = "[", "any"
+_UTC = "Z"
+"""What some engines write behind times that are in no zone."""
 _BOXED = "="
 """Before the code of a value that is alone in an array, so that null can be told from nothing."""
 
@@ -85,7 +87,7 @@ _VALUES: _Readers = {
     Kind.FLOAT: float,
     Kind.STRING: _same,
     Kind.DATE: dt.date.fromisoformat,
-    Kind.DATETIME: dt.datetime.fromisoformat,
+    Kind.DATETIME: lambda text: dt.datetime.fromisoformat(text.removesuffix(_UTC)),
     None: tagged.decode,
 }
 _LEAVES: _Readers = {
@@ -94,7 +96,7 @@ _LEAVES: _Readers = {
     Kind.FLOAT: lambda number: tagged.encode(float(number)),
     Kind.STRING: lambda text: tagged.STRING + text,
     Kind.DATE: lambda text: tagged.MOMENT + text,
-    Kind.DATETIME: lambda text: tagged.MOMENT + text.removesuffix(".000000"),
+    Kind.DATETIME: lambda text: tagged.MOMENT + text.removesuffix(_UTC).removesuffix(".000000"),
     None: _tagged_leaf,
 }
 _KINDS: Mapping[str, Kind | None] = {_TAGGED: None} | {n.ddl: kind for kind, n in NATIVE.items()}

@@ -18,6 +18,7 @@ from clinker.engine.session.sail_engine import SailEngine
 from clinker.engine.session.session import EngineFacts, Session
 from clinker.engine.session.settings import SessionError, SessionSettings
 from clinker.engine.session.workspace import RunDirectory
+from clinker.imports import admit_pandas
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -33,6 +34,7 @@ def check_installed() -> None:
 def start_sail(settings: SessionSettings) -> Session:
     """A session in a Sail server of its own."""
     check_installed()
+    admit_pandas()
     from pysail import __version__ as version
     from pysail.spark import SparkConnectServer
 
