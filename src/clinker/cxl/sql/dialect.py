@@ -25,6 +25,8 @@ class Dialect:
     """Whether it reads dates in texts as the language does."""
     json_nulls: bool = True
     """Whether fields that are null are kept in JSON."""
+    sliding_frames: bool = True
+    """Whether windows may have frames that records leave again, or frames by value."""
     infinite_extremes: bool = True
     """Whether the smallest of some Floats may be infinite or NaN, as it should."""
 

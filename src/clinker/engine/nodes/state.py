@@ -7,6 +7,7 @@ from dataclasses import dataclass, field, replace
 
 from clinker.cxl.check import typed
 from clinker.cxl.run.grouping import aggregate_calls
+from clinker.cxl.sql.dialect import current_dialect
 from clinker.cxl.sql.operand import Operand, Sql
 from clinker.cxl.types import BOOL, FLOAT, Kind, Type
 from clinker.engine.expressions import Compiler, literal, representation
@@ -161,7 +162,9 @@ class _Assigning:
         """The records that a variable has come through when it reaches one of them."""
         order = ", ".join(selection(flow.order))
         if self.scope == "record":
-            return f"ORDER BY {order} ROWS BETWEEN CURRENT ROW AND CURRENT ROW"
+            if current_dialect().sliding_frames:
+                return f"ORDER BY {order} ROWS BETWEEN CURRENT ROW AND CURRENT ROW"
+            return f"PARTITION BY {order} ORDER BY {order} ROWS UNBOUNDED PRECEDING"
         apart = self._slots(flow)
         if fails or flow.has_rejects:
             counts = f"({flow.is_kept} AND NOT (({fails or 'FALSE'}) <=> TRUE))"

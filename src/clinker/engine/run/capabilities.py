@@ -31,7 +31,7 @@ def _problems(plan: Plan, engine: Engine) -> Iterator[Diagnostic]:
         if not isinstance(planned, PlannedTransform):
             continue
         window = planned.node.config.analytic_window
-        if window is not None and _slides(window) and not engine.slides_frames:
+        if window is not None and _slides(window) and not engine.dialect.sliding_frames:
             title = TITLES[engine.name]
             yield planned.unit.problem(
                 "E324",

@@ -19,7 +19,7 @@ from clinker.engine.nodes.output import Written
 from clinker.engine.rejects.entries import Rejected
 from clinker.engine.rejects.sites import Demand
 from clinker.engine.report.facts import Exit, Retracted, RunError
-from clinker.engine.run.counting import count_nodes
+from clinker.engine.run.counting import check_outputs, count_nodes
 from clinker.engine.run.following import Following
 from clinker.engine.run.keeping import CollectedOutput, Keeping
 from clinker.engine.run.logs import announce
@@ -145,6 +145,7 @@ def _compute(
         check_sizes(prepared, session, building, rounds)
         settled = settle_rejects(prepared, session, building, rounds, rejects)
         _check_written(collected)
+        check_outputs(prepared, session, collected)
         rejected = explain_rejects(prepared, session, building, settled)
         _admit_files(prepared, collected)
         # Only what is settled is worth the copying.

@@ -10,9 +10,11 @@ from clinker.engine.flow.frame import Frame, quoted
 from clinker.engine.nodes.route import branch_flow
 from clinker.engine.rejects.entries import Rejected
 from clinker.engine.report.facts import Exit, RunError
+from clinker.engine.run.keeping import CollectedOutput
 from clinker.engine.run.prepare import Prepared
 from clinker.engine.session.session import Session
 from clinker.plan.analyses.passing import Contradiction, Known, NodePassing, Passing, Way
+from clinker.plan.analyses.reach import keeps_every_record
 
 _WAY, _COUNT = "$way", "$count"
 
@@ -46,6 +48,26 @@ def count_nodes(
         return passing.every()
     except Contradiction as problem:
         raise _does_not_add_up(str(problem)) from problem
+
+
+def check_outputs(
+    prepared: Prepared, session: Session, collected: Sequence[CollectedOutput]
+) -> None:
+    """Count once more what has left an engine that may lose rows without a word.
+
+    `RunError` if it was not as much. Where every record that is read is written or rejected, that
+    alone tells.
+    """
+    plan = prepared.plan
+    if not session.engine.may_lose_rows or plan.options.preview:
+        return
+    if keeps_every_record(plan.graph, plan.nodes):
+        return
+    for output, found in collected:
+        if found.is_whole and not found.unwritable:
+            rejected = sum(map(len, found.rejects))
+            if session.count(output.frame) != found.records + rejected:
+                raise _does_not_add_up(output.planned.name)
 
 
 def _counted(session: Session, flows: Flows, ways: Sequence[Way]) -> dict[Way, int]:

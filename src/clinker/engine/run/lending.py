@@ -9,7 +9,6 @@ from contextlib import ExitStack
 from pyspark.sql import DataFrame, SparkSession
 
 from clinker.cxl.run.patterns import timed
-from clinker.cxl.sql.dialect import writing_in
 from clinker.engine.flow.building import Building
 from clinker.engine.flow.flow import IS_KEPT, REJECT
 from clinker.engine.flow.flows import Flows
@@ -51,17 +50,9 @@ def node_frame(
     system = system_values(plan, identity, inputs)
     # Nobody will run it again.
     every = frozenset(Demand)
-    with adopt(spark, lends_frames=True) as session, writing_in(session.engine.dialect):
-        engine = session.engine
-        building = Building(
-            plan,
-            system,
-            sites,
-            telling,
-            every,
-            overrides=engine.overrides,
-            keeps_order=engine.keeps_order,
-        )
+    with adopt(spark, lends_frames=True) as session:
+        overrides = session.engine.overrides
+        building = Building(plan, system, sites, telling, every, overrides=overrides)
         flows = Flows(building, inputs)
         system.finals.prepare(session, flows)
         return session.data_frame(_lent_frame(plan, node, port, flows))

@@ -44,8 +44,8 @@ class Engine:
     dialect: Dialect = SPARK
     keeps_order: bool = True
     """Whether rows go on standing as they were read or sorted, until something shuffles them."""
-    slides_frames: bool = True
-    """Whether windows may have frames that records leave again, or frames by value."""
+    may_lose_rows: bool = False
+    """Whether a query that breaks may look like one that has ended, so that rows are counted."""
 
     def leaving(self, frame: Frame) -> Frame:
         """A frame whose rows are about to leave the engine. Columns may be added behind its own."""

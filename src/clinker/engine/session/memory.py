@@ -25,6 +25,9 @@ _WORKERS_OF_TASK = 90 * _MIB
 _HEAP_OF_TASK = 96 * _MIB
 _HEAP_SHARE = 0.5
 _SMALLEST_HEAP = 128 * _MIB
+_SAIL_BESIDE_POOL = 320 * _MIB
+"""What a run on Sail takes that does not sort, group or join: Python is in the same process."""
+_SMALLEST_POOL = 64 * _MIB
 AMPLE = 1024 * _MIB
 """A limit from which on memory is better kept for later than given back."""
 _GIVEN_BACK = str(_MIB // 4)
@@ -62,6 +65,11 @@ def tasks_at_once(limit: int, cores: int) -> int:
     """How many tasks have room beside each other."""
     left = limit - _COMMAND - _JAVA_BESIDE_HEAP - _WORKERS_TOGETHER - _HEAP_OF_TASK // 2
     return max(1, min(cores, left // (_WORKERS_OF_TASK + _HEAP_OF_TASK)))
+
+
+def sail_pool(limit: int) -> int:
+    """How many bytes Sail may sort, group and join with before it spills."""
+    return max(_SMALLEST_POOL, limit - _SAIL_BESIDE_POOL)
 
 
 def batch_size(limit: int) -> int:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from clinker.engine.session.conf import REQUIRED, TIME_ZONE, UNSUBSTITUTED
 from clinker.engine.session.jvm import Jvm
 from clinker.engine.session.settings import SessionError, SessionSettings
+from clinker.engine_names import TITLES
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -66,8 +67,13 @@ def adopt(spark: SparkSession, *, lends_frames: bool = False) -> Session:
         _check(spark, UNSUBSTITUTED, "names in your data could read environment variables")
     from clinker.engine.session.session import EngineFacts, Session
 
-    restore = _changed(spark, UNSUBSTITUTED)
     engine = engine_of(spark)
+    if lends_frames and not engine.keeps_order:
+        raise SessionError(
+            f"{TITLES[engine.name]} keeps no order of records, so that it has no DataFrame of "
+            "those of a node to lend: use a session of Spark"
+        )
+    restore = _changed(spark, UNSUBSTITUTED)
     name = "spark-connect" if remote and engine.name == "spark" else engine.name
     facts = EngineFacts(name, spark.version, "adopted", None)
     # What a frame that is lent remembers nobody would release.

@@ -14,6 +14,7 @@ from clinker.engine.session.endpoint import check_reachable
 from clinker.engine.session.engine import Engine, Tasks
 from clinker.engine.session.mode import enter_mode
 from clinker.engine.session.package import ship_package
+from clinker.engine.session.recognizing import is_sail
 from clinker.engine.session.secrets import hide_secrets, shown_address
 from clinker.engine.session.session import EngineFacts, Session
 from clinker.engine.session.settings import SessionError, SessionSettings
@@ -61,6 +62,11 @@ def connect(url: str, settings: SessionSettings) -> Session:
         undoing.callback(remote.stop)
         spark = cast("SparkSession", remote)
         engine = Remote(remote)
+        if is_sail(spark):
+            raise SessionError(
+                f"the server at '{shown_address(url)}' is Sail, which is used on this machine "
+                "only: run with --engine sail instead of --remote"
+            )
         _check_isolation(spark, url)
         for name, value in runtime_conf(settings).items():
             spark.conf.set(name, value)

@@ -13,6 +13,7 @@ from importlib.util import find_spec
 from typing import TYPE_CHECKING, cast
 
 from clinker.engine.session.conf import cores, runtime_conf
+from clinker.engine.session.memory import sail_pool
 from clinker.engine.session.mode import enter_mode
 from clinker.engine.session.sail_engine import SailEngine
 from clinker.engine.session.session import EngineFacts, Session
@@ -68,7 +69,7 @@ def _configuration(settings: SessionSettings, directory: RunDirectory) -> dict[s
         "SAIL_EXECUTION__BATCH_SIZE": str(settings.batch_size),
         "SAIL_EXECUTION__DEFAULT_PARALLELISM": str(cores(settings)),
         "SAIL_RUNTIME__MEMORY_POOL__TYPE": "fair",
-        "SAIL_RUNTIME__MEMORY_POOL__FAIR__MAX_SIZE": str(settings.memory_limit),
+        "SAIL_RUNTIME__MEMORY_POOL__FAIR__MAX_SIZE": str(sail_pool(settings.memory_limit)),
         "SAIL_RUNTIME__TEMPORARY_FILES__PATHS": f'["{directory.path}"]',
     }
 

@@ -22,7 +22,12 @@ if TYPE_CHECKING:
 
 
 _DIALECT = Dialect(
-    java_floats=False, closures=False, reads_dates=False, json_nulls=False, infinite_extremes=False
+    java_floats=False,
+    closures=False,
+    reads_dates=False,
+    json_nulls=False,
+    sliding_frames=False,
+    infinite_extremes=False,
 )
 _INTERPRETED = """
     matches find capture split substring format
@@ -44,7 +49,7 @@ class SailEngine(Engine):
 
     name = "sail"
     keeps_order = False
-    slides_frames = False
+    may_lose_rows = True
     dialect = _DIALECT
     overrides: Mapping[str, SqlForm] = dict.fromkeys(_INTERPRETED, _interpreted)
 
