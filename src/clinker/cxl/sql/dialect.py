@@ -21,6 +21,10 @@ class Dialect:
     """Whether the text of a Float is that of Java, which has an exponent from ten million on."""
     closures: bool = True
     """Whether functions of elements may hold others, as deep as an expression is nested."""
+    arrays: bool = True
+    """Whether expressions may compute with arrays, of whatever making."""
+    json_letters: bool = True
+    """Whether JSON has capital letters in the numbers of control characters, as tagged texts do."""
     reads_dates: bool = True
     """Whether it reads dates in texts as the language does."""
     json_nulls: bool = True

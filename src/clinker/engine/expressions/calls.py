@@ -9,7 +9,6 @@ from clinker.cxl.builtins import METHODS
 from clinker.cxl.builtins.declare import ClosureParam, Method, Param, accepted_kinds
 from clinker.cxl.check import typed
 from clinker.cxl.run.date_names import ENGLISH, DateNames
-from clinker.cxl.sql.dialect import current_dialect
 from clinker.cxl.sql.operand import NotNative, Operand, Sql
 from clinker.cxl.types import NULL, Kind, Type
 from clinker.engine.expressions.conditions import both, either
@@ -28,8 +27,6 @@ _NO_VALUE = Operand("NULL", NULL, is_literal=True)
 def compile_call(compiler: Compiler, expr: typed.Call) -> Sql:
     method = expr.method
     if method.sql is None and method.name not in compiler.overrides:
-        raise NotNative
-    if not current_dialect().closures and any(isinstance(a, typed.Closure) for a in expr.args):
         raise NotNative
     target = representation(expr.type)
     operands = [_Entering.receiver(compiler, expr)]

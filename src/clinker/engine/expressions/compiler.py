@@ -9,6 +9,7 @@ from typing import Protocol
 from clinker.cxl.check import typed
 from clinker.cxl.check.members import PLAIN_KEY, member_of
 from clinker.cxl.run.tagged import encode
+from clinker.cxl.sql.dialect import current_dialect
 from clinker.cxl.sql.operand import NotNative, Operand, Sql, SqlForm
 from clinker.cxl.sql.text import text_literal
 from clinker.cxl.syntax.ast import EQUALITY_OPS, BinaryOp, LogicOp, UnaryOp
@@ -119,6 +120,8 @@ class Compiler:
     def _native(self, expr: typed.Expr) -> Sql:
         if (known := constant(expr)) is not None:
             return Sql(literal(known.value, expr.type))
+        if _computes_with_arrays(expr) and not current_dialect().arrays:
+            raise NotNative
         match expr:
             case typed.Literal(value=value):
                 return Sql(literal(value, expr.type))
@@ -443,6 +446,12 @@ def _as_bool(operands: Sequence[Operand]) -> tuple[Sql, Type] | None:
     if operand.type.is_null:
         return Sql("CAST(NULL AS BOOLEAN)"), BOOL
     return (Sql(operand.text), BOOL) if operand.type.maybe(Kind.BOOL) else None
+
+
+def _computes_with_arrays(expr: typed.Expr) -> bool:
+    """Whether an array may come into an expression or out of it, and it does not just read one."""
+    parts = [] if isinstance(expr, _Computed) else [*expr.children()]
+    return bool(parts) and any(part.type.maybe(Kind.ARRAY) for part in (expr, *parts))
 
 
 def _item(container: Operand, index: Operand) -> str:

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from clinker.cxl.check.operators import comparable
-from clinker.cxl.sql.dialect import current_dialect
 from clinker.cxl.sql.operand import NotNative, Operand, Sql
 from clinker.cxl.sql.text import int_literal
 from clinker.cxl.syntax.ast import EQUALITY_OPS, ORDERING_OPS, BinaryOp
@@ -160,8 +159,6 @@ def _of_doubles(op: BinaryOp, a: Operand, b: Operand) -> str:
 
 def _equal_containers(scope: Scope, a: Operand, b: Operand) -> str:
     if kind_of(a.type) is Kind.MAP:
-        raise NotNative
-    if not current_dialect().closures:
         raise NotNative
     x, y = a.type.element_type, b.type.element_type
     same = scope.over(

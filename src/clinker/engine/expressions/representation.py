@@ -7,6 +7,7 @@ import math
 from typing import TYPE_CHECKING
 
 from clinker.cxl.run.tagged import encode
+from clinker.cxl.sql.dialect import current_dialect
 from clinker.cxl.sql.tagged import number_sql
 from clinker.cxl.sql.text import int_literal, tagged_float_sql, text_literal
 from clinker.cxl.types import Kind, Type
@@ -185,7 +186,7 @@ def to_tagged(scope: Scope, text: str, source: Representation) -> str:
 
 
 def _array_to_tagged(scope: Scope, text: str, element: Representation) -> str:
-    if element.kind is Kind.STRING:
+    if element.kind is Kind.STRING and current_dialect().json_letters:
         tagged = scope.over(text, "transform", lambda x: f"concat('\"', {x})")
         return f"to_json({tagged})"
     array = scope.bind(text)
@@ -216,7 +217,23 @@ def json_fragment(scope: Scope, text: str, source: Representation) -> str:
 
 def _json_string(scope: Scope, text: str) -> str:
     """The JSON string of a tagged text whose quotation mark is not yet there."""
-    return f"regexp_replace(to_json(array(concat('\"', {text}))), '^.|.$', '')"
+    plain = f"regexp_replace(to_json(array(concat('\"', {text}))), '^.|.$', '')"
+    if current_dialect().json_letters:
+        return plain
+    escaped = f"concat('\"', {text})"
+    for character, escape in _ESCAPES.items():
+        escaped = f"replace({escaped}, char({character}), {text_literal(escape)})"
+    lettered = text_literal(_LETTERED)
+    return f"if({text} RLIKE {lettered}, concat('\"', {escaped}, '\"'), {plain})"
+
+
+_SHORT = {8: "\\b", 9: "\\t", 10: "\\n", 12: "\\f", 13: "\\r"}
+_ESCAPES = {ord("\\"): r"\\", ord('"'): r"\""} | {
+    number: _SHORT.get(number, f"\\u{number:04X}") for number in range(32)
+}
+"""How characters are written in the text of JSON, by their numbers, in the order of replacement."""
+_LETTERED = r"[\x0b\x0e\x0f\x1a-\x1f]"
+"""Control characters in whose numbers there are letters."""
 
 
 def from_tagged(scope: Scope, text: str, target: Representation, where: str | None) -> str:

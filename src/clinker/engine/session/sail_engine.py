@@ -24,6 +24,8 @@ if TYPE_CHECKING:
 _DIALECT = Dialect(
     java_floats=False,
     closures=False,
+    arrays=False,
+    json_letters=False,
     reads_dates=False,
     json_nulls=False,
     sliding_frames=False,
