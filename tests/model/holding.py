@@ -25,6 +25,7 @@ from clinker.engine.report.facts import Exit, RunError, RunReport
 from clinker.engine.run.observer import Quiet
 from clinker.engine.run.run import run_in
 from clinker.engine.session.session import Session
+from clinker.engine_names import ENGINES
 from clinker.plan.compile import Plan, compile_pipeline
 from clinker.plan.nodes import PlannedOutput
 from clinker.plan.options import Options
@@ -179,13 +180,15 @@ def main(arguments: Sequence[str]) -> int:
     parser.add_argument("--stop", action="store_true", help="end with the first that goes wrong")
     parser.add_argument("--first", type=int, nargs="*", default=[], help="cases before all others")
     parser.add_argument("--partitions", type=int, nargs="*", default=[], metavar="N")
+    parser.add_argument("--engine", choices=ENGINES, default="spark", help="what runs them")
     parser.add_argument("--workers", action="store_true", help="files are read by workers")
     chosen = parser.parse_args(arguments)
     if chosen.workers:
         inputs.SMALL_INPUT = -1
     held = wrong = 0
     seen = Counter[str]()
-    settings = SessionSettings(memory_limit=_MEMORY, spark_conf=_QUICK)
+    conf = _QUICK if chosen.engine == "spark" else {}
+    settings = SessionSettings(engine=chosen.engine, memory_limit=_MEMORY, spark_conf=conf)
     numbers = chain(chosen.first, numbers_from(chosen.seed))
     with tempfile.TemporaryDirectory() as name, open_session(settings) as session:
         folder = Path(name)

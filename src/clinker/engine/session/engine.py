@@ -66,9 +66,9 @@ class Engine:
             first = first.unionByName(other)
         return first
 
-    def received(self, frame: DataFrame, schema: StructType) -> DataFrame:
-        """A frame of rows that were sent to the engine, with columns of exactly these types."""
-        return frame
+    def received(self, spark: SparkSession, table: pa.Table, schema: StructType) -> DataFrame:
+        """The rows of a table, sent to the engine."""
+        return spark.createDataFrame(table, schema)
 
     def keep(self, frame: DataFrame) -> DataFrame:
         """The frame, computed only once as long as it is not released."""

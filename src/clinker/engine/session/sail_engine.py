@@ -17,7 +17,7 @@ from clinker.engine.session.sorting import sorted_last
 
 if TYPE_CHECKING:
     import pyarrow as pa
-    from pyspark.sql import DataFrame
+    from pyspark.sql import DataFrame, SparkSession
     from pyspark.sql.types import DataType, StructType
 
 
@@ -70,24 +70,13 @@ class SailEngine(Engine):
             first = first.union(other)
         return first
 
-    def received(self, frame: DataFrame, schema: StructType) -> DataFrame:
-        """What comes with a schema has metadata, by which Sail tells types of structs apart."""
-        from pyspark.sql.types import StructType
-
-        items = [
-            f"CAST({quoted(field.name)} AS {_ddl(field.dataType)}) AS {quoted(field.name)}"
-            if isinstance(field.dataType, StructType)
-            else quoted(field.name)
-            for field in schema
-        ]
-        return frame.selectExpr(*items)
+    def received(self, spark: SparkSession, table: pa.Table, schema: StructType) -> DataFrame:
+        return spark.createDataFrame(table, _as_text(schema))
 
     def map_in_arrow(
         self, frame: DataFrame, function: BatchFunction, schema: StructType
     ) -> DataFrame:
-        """As text: from a schema Sail takes metadata as well, by which it tells types apart."""
-        declared = ", ".join(f"{quoted(field.name)} {_ddl(field.dataType)}" for field in schema)
-        return frame.mapInArrow(_guarded(function), declared)
+        return frame.mapInArrow(_guarded(function), _columns_ddl(schema))
 
     def keep(self, frame: DataFrame) -> DataFrame:
         return frame
@@ -139,6 +128,22 @@ def _guarded(function: BatchFunction) -> BatchFunction:
     return run
 
 
+def _as_text(schema: StructType) -> StructType:
+    """A schema that is sent as text: from JSON Sail takes metadata as well, by which it tells
+    columns apart that are of one type."""
+    from pyspark.sql.types import StructType
+
+    class Text(StructType):
+        def json(self) -> str:
+            return _columns_ddl(self)
+
+    return Text(schema.fields)
+
+
+def _columns_ddl(schema: StructType) -> str:
+    return ", ".join(f"{quoted(field.name)} {_ddl(field.dataType)}" for field in schema)
+
+
 def _ddl(type_: DataType) -> str:
     from pyspark.sql.types import ArrayType, StructType
 
@@ -179,9 +184,11 @@ class _Sorting:
         rows = list(batches)
         if rows:
             table = pa.Table.from_batches(rows)
-            keys = {f"k{place}": table.column(place) for place in self._places}
-            by = [(name, "ascending") for name in keys]
-            order = pc.sort_indices(pa.table(keys), by, null_placement="at_start")
+            keys: dict[str, pa.ChunkedArray] = {}
+            for place in self._places:
+                column = table.column(place)
+                keys |= {f"n{place}": pc.is_valid(column), f"k{place}": column}  # nulls stand first
+            order = pc.sort_indices(pa.table(keys), [(name, "ascending") for name in keys])
             yield from table.take(order).to_batches()
 
 

@@ -109,8 +109,7 @@ class Session:
 
         if not table.num_rows:  # pyspark wants a chunk even then
             table = pa.Table.from_batches([pa.RecordBatch.from_pylist([], table.schema)])
-        schema = spark_schema(table.schema)
-        return self.engine.received(self.spark.createDataFrame(table, schema), schema)
+        return self.engine.received(self.spark, table, spark_schema(table.schema))
 
     def table(self, frame: Frame) -> pa.Table:
         """All rows of a frame, here."""
