@@ -47,6 +47,13 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--engine", choices=ENGINES, default="spark", help="the engine to run on")
 
 
+def pytest_runtest_setup(item: pytest.Item) -> None:
+    """Tests of what only Spark does are left out elsewhere."""
+    only = item.get_closest_marker("spark_only")
+    if only and item.config.getoption("--engine") != "spark":
+        pytest.skip(only.args[0])
+
+
 @contextmanager
 def _server() -> Iterator[str]:
     process = subprocess.Popen(

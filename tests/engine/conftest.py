@@ -10,8 +10,7 @@ from pyspark.sql import SparkSession
 
 from clinker.cxl.sql.dialect import writing_in
 from clinker.engine.reading import inputs
-from clinker.engine.session.engine import Engine
-from clinker.engine.session.sail_engine import SailEngine
+from clinker.engine.session.recognizing import engine_named
 from clinker.engine.session.session import Session
 
 from .whole_runs import Workplace
@@ -24,15 +23,8 @@ def spark(session: Session) -> SparkSession:
 
 @pytest.fixture(autouse=True)
 def in_dialect(request: pytest.FixtureRequest) -> Iterator[None]:
-    """Tests that write SQL by themselves write that of the engine they run on.
-
-    Those of what only Spark does are left out elsewhere.
-    """
-    name = request.config.getoption("--engine")
-    only = request.node.get_closest_marker("spark_only")
-    if only and name != "spark":
-        pytest.skip(only.args[0])
-    with writing_in(SailEngine.dialect if name == "sail" else Engine.dialect):
+    """Tests that write SQL by themselves write that of the engine they run on."""
+    with writing_in(engine_named(request.config.getoption("--engine")).dialect):
         yield
 
 

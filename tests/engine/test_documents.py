@@ -244,6 +244,7 @@ def test_a_field_that_does_not_fit_stops_the_run(workplace: Workplace) -> None:
     assert "cannot convert 'half' in field 'rate' of section 'Head' to float" in ran.message
 
 
+@pytest.mark.spark_only("Sail lends no DataFrames of nodes")
 def test_a_dataframe_has_what_its_documents_say(workplace: Workplace, session: Session) -> None:
     workplace.write(s1_json=FIRST)
     pipeline = workplace.folder / "p.yaml"

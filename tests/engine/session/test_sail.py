@@ -10,12 +10,26 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 
+import pyarrow as pa
 import pytest
+from pyspark.errors import PySparkException
 
-from clinker.engine.session import SessionError, SessionSettings, sail, start_jvm
+from clinker.engine.report.facts import Exit, RunError
+from clinker.engine.run.observer import Quiet
+from clinker.engine.run.run import run_in
+from clinker.engine.session import (
+    SessionError,
+    SessionSettings,
+    adopt,
+    open_session,
+    sail,
+    start_jvm,
+)
+from clinker.plan.compile import compile_pipeline
+from clinker.plan.options import Options
 
 CLINKER = str(Path(sys.executable).with_name("clinker"))
 EXAMPLE = Path(__file__).parents[3] / "examples" / "pipelines" / "order_report"
@@ -66,6 +80,17 @@ nodes:
 error_handling:
   strategy: continue
   dlq: { path: rejected.csv }
+"""
+
+
+DROPPING = """
+pipeline: { name: dropping }
+nodes:
+  - type: source
+    name: numbers
+    config: { type: csv, path: in.csv, schema: [{ name: id, type: int }] }
+  - { type: transform, name: some, input: numbers, config: { cxl: "filter id > 1" } }
+  - { type: output, name: out, input: some, config: { type: csv, path: out.csv } }
 """
 
 
@@ -165,6 +190,65 @@ def _has_sail(process: subprocess.Popen[str]) -> bool:
     """Whether the server runs in it, which has threads of its own."""
     names = [file.read_text() for file in Path(f"/proc/{process.pid}/task").glob("*/comm")]
     return any(name.startswith("tokio") for name in names)
+
+
+def test_a_server_that_is_sail_is_told_from_spark() -> None:
+    from pysail.spark import SparkConnectServer
+
+    server = SparkConnectServer("127.0.0.1", 0)
+    server.start(background=True)
+    try:
+        assert server.listening_address
+        url = f"sc://127.0.0.1:{server.listening_address[1]}"
+        with pytest.raises(SessionError, match="is Sail, which is used on this machine only"):
+            open_session(SessionSettings(remote=url))
+    finally:
+        server.stop()
+
+
+def test_a_session_of_sail_is_recognized_and_lends_nothing() -> None:
+    with open_session(SessionSettings(engine="sail")) as session:
+        assert adopt(session.spark).engine.name == "sail"
+        with pytest.raises(SessionError, match="Sail keeps no order of records"):
+            adopt(session.spark, lends_frames=True)
+
+
+def test_a_panic_below_a_function_is_an_error() -> None:
+    """In Python a panic is no Exception, and its class is not to be had."""
+
+    class PanicException(BaseException):
+        pass
+
+    def broken(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        for number, batch in enumerate(batches):
+            if number:
+                raise PanicException("out of bounds")
+            yield batch
+
+    with open_session(SessionSettings(engine="sail")) as session:
+        frame = session.spark.range(0, 100_000, 1, 1)
+        mapped = session.engine.map_in_arrow(frame, broken, frame.schema)
+        with pytest.raises(PySparkException, match="panic: out of bounds"):
+            mapped.toArrow()
+
+
+def test_a_run_that_loses_records_publishes_nothing(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "pipeline.yaml").write_text(DROPPING)
+    (tmp_path / "in.csv").write_text("id\n1\n2\n3\n")
+    plan = compile_pipeline(DROPPING.encode(), "p.yaml", Options(tmp_path)).plan
+    assert plan
+    with open_session(SessionSettings(engine="sail")) as session:
+        count = session.count
+        monkeypatch.setattr(session, "count", lambda frame: count(frame) + 1)
+        with pytest.raises(RunError, match="the numbers do not add up") as caught:
+            run_in(plan, session, Quiet())
+        assert caught.value.exit_code == Exit.INTERNAL
+        assert not (tmp_path / "out.csv").exists()
+        monkeypatch.undo()
+        run_in(plan, session, Quiet())
+    assert (tmp_path / "out.csv").read_text() == "id\n2\n3\n"
 
 
 def test_sail_is_not_installed(monkeypatch: pytest.MonkeyPatch) -> None:
