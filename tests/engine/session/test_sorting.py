@@ -64,6 +64,12 @@ def test_numbers_follow_the_order() -> None:
     assert steps(RECORDS.number("n")) == steps(arrange(RECORDS.number("n")).frame)
 
 
+def test_numbers_follow_the_order_in_groups_as_well() -> None:
+    frame = RECORDS.sort([BY_A]).number("n").group([], [("first", "min(`n`)")])
+    below = arrange(frame).frame.inputs[0]
+    assert "row_number() OVER (ORDER BY `a` DESC NULLS LAST)" in below.sql()
+
+
 def test_a_function_that_goes_through_records_one_by_one_gets_them_in_their_order() -> None:
     frame = RECORDS.cut("0", 1, ["`a`"]).run_in_arrow(iter, {"c": "INT"}, "counting")
     assert [type(step).__name__ for step in chain(sorted_last(frame))] == [

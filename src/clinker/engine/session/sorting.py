@@ -10,6 +10,7 @@ from clinker.engine.flow.frame import (
     Cut,
     Extend,
     Frame,
+    Group,
     Number,
     RunInArrow,
     Select,
@@ -41,7 +42,7 @@ class Arranged:
 def sorted_last(frame: Frame) -> Frame:
     """The same rows, sorted by nothing but the last step, which may need more columns."""
     arranged = arrange(frame)
-    return arranged.frame.sort(arranged.by) if arranged.by else frame
+    return arranged.frame.sort(arranged.by) if arranged.by else arranged.frame
 
 
 def arrange(frame: Frame) -> Arranged:
@@ -53,9 +54,14 @@ def arrange(frame: Frame) -> Arranged:
             return Arranged(arrange(frame.below).frame, _ascending(frame))
         case RunInArrow(below=Cut() as cut):
             return Arranged(frame, _ascending(cut))  # the function needs them sorted, too
+        case Group():
+            grouped = arrange(frame.below).frame  # in which numbers may tell of an order
+            is_same = grouped is frame.below
+            return Arranged(frame if is_same else grouped.group(frame.by, frame.aggregates))
         case Select() | Extend() | Where() | Number() | RunInArrow():
             below = arrange(frame.below)
-            return _stacked(frame, below) if below.by else Arranged(frame)
+            is_same = below.frame is frame.below and not below.by
+            return Arranged(frame) if is_same else _stacked(frame, below)
     return Arranged(frame)
 
 
