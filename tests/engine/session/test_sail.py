@@ -17,7 +17,9 @@ import pyarrow as pa
 import pytest
 from pyspark.errors import PySparkException
 
+from clinker.engine.reading import inputs
 from clinker.engine.report.facts import Exit, RunError
+from clinker.engine.run import compute
 from clinker.engine.run.observer import Quiet
 from clinker.engine.run.run import run_in
 from clinker.engine.session import (
@@ -83,6 +85,23 @@ error_handling:
 """
 
 
+WIDENED = """
+pipeline: { name: widened }
+nodes:
+  - type: source
+    name: src
+    config:
+      type: json
+      path: in.json
+      schema: [{ name: id, type: int }]
+      on_unmapped: { mode: auto_widen }
+      options: { format: ndjson }
+  - { type: transform, name: t, input: src, config: { cxl: "emit v = id % 7" } }
+  - type: output
+    name: out
+    input: t
+    config: { type: csv, path: out.csv, sort_order: [{ field: v, order: desc }] }
+"""
 DROPPING = """
 pipeline: { name: dropping }
 nodes:
@@ -249,6 +268,26 @@ def test_a_run_that_loses_records_publishes_nothing(
         monkeypatch.undo()
         run_in(plan, session, Quiet())
     assert (tmp_path / "out.csv").read_text() == "id\n2\n3\n"
+
+
+def test_undeclared_fields_stand_as_their_first_records_do(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Also if these are so many that workers read them, and Sail would mix them up."""
+    monkeypatch.setattr(inputs, "SMALL_INPUT", -1)
+    monkeypatch.setattr(compute, "_TINY_INPUT", 0)
+    records = 40_000
+    keys = [f"k{n * 7919 % 40011 % 300}" for n in range(records)]
+    lines = [json.dumps({"id": n, key: n}) for n, key in enumerate(keys)]
+    (tmp_path / "in.json").write_text("\n".join(lines))
+    plan = compile_pipeline(WIDENED.encode(), "p.yaml", Options(tmp_path)).plan
+    assert plan
+    with open_session(SessionSettings(engine="sail", threads=2)) as session:
+        run_in(plan, session, Quiet())
+    ordered = sorted(range(records), key=lambda n: (-(n % 7), n))
+    with (tmp_path / "out.csv").open() as file:
+        header = file.readline().rstrip("\n").split(",")
+    assert header == ["id", "v", *dict.fromkeys(keys[n] for n in ordered)]
 
 
 def test_sail_is_not_installed(monkeypatch: pytest.MonkeyPatch) -> None:
