@@ -26,7 +26,7 @@ nodes:
 def settings(folder: Path, conf: dict[str, str] | None = None, **args: str) -> SessionSettings:
     plan = compile_pipeline(PIPELINE, "p.yaml", Options(base_dir=folder)).plan
     assert plan
-    options = {"engine": None, "master": None, "remote": None, **args}
+    options = {"engine": None, "master": None, "remote": None, "ship_env": False, **args}
     return session_settings(plan, Namespace(**options), conf or {}, debug=False)
 
 
