@@ -17,7 +17,7 @@ from clinker.engine.flow.flow import POSITION, order_column
 from clinker.engine.flow.frame import quoted
 from clinker.engine.flow.hidden import MARK, NO_REJECT
 from clinker.engine.nodes.aggregate import aggregate
-from clinker.engine.nodes.partials import MANY
+from clinker.engine.nodes.partials import MANY_OF_MUCH
 from clinker.engine.rejects.aggregate_reasons import group_name
 from clinker.engine.rejects.explaining import nan_reason
 from clinker.engine.rejects.sites import Demand, Reason, reason_of
@@ -192,7 +192,7 @@ def test_sums_of_all_floats(spark: SparkSession) -> None:
     agree(spark, cxl, ["s"], random_records(60, seed=5))
 
 
-MANY_SUMS = "\n".join(f"emit sum{n} = sum(n * {n}.5)" for n in range(MANY))
+MANY_SUMS = "\n".join(f"emit sum{n} = sum(n * {n}.5)" for n in range(MANY_OF_MUCH))
 MANY_SUMS += "\nemit one_more = sum(n)\nemit mean = avg(n)\nemit weighted = weighted_avg(n, w)"
 
 

@@ -346,7 +346,8 @@ class _Aggregation:
         """Whether so many Floats are added up that they are taken apart."""
         trial = Partials(Scope(), Scope(), ())
         self._added(trial)
-        return len(trial.sums) > (MANY if self.flow.is_small else MANY_OF_MUCH)
+        is_wide = Demand.WIDE_SUMS in self.building.demands
+        return len(trial.sums) > (MANY if self.flow.is_small or is_wide else MANY_OF_MUCH)
 
     def _added(self, partials: Partials) -> dict[typed.Aggregate, AggregateSql]:
         results: dict[typed.Aggregate, AggregateSql] = {}

@@ -23,7 +23,7 @@ from clinker.frozen import frozen
 MANY, MANY_OF_MUCH = 8, 14
 """Up to so many sums of Floats are written out each for itself, of few records and of many: with
 more, the time and the memory count that the engine takes for every word of what is written. Of many
-records, each has to become so many rows before that pays."""
+records, each has to become so many rows before that pays, unless a sum is made of many others."""
 _PLACE, _NUMBER, _ROWS = "$place", "$number", "$rows"
 _OF_RECORD = f"FILTER (WHERE {quoted(_PLACE)} = 0)"
 
