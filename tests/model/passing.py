@@ -43,6 +43,8 @@ from .rows import Data, Failed, Group, Pass, Record, Row, Unreadable, Values, re
 from .time_windows import Arrival, Windows, arrivals
 from .variables import Variables, delay_of, init_nodes, record_at
 
+_BEHIND_ALL = 2**63
+
 GroupFallen = Callable[[str, Row], Group | None]
 """The fallen group that a row is in, at an output or a strict aggregate."""
 
@@ -392,7 +394,7 @@ class Passing:
             row = Row(
                 {},
                 None,
-                first.first if first else (-1, -1),
+                first.first if first else self._nowhere(planned),
                 frozenset(record for row in members for record in row.made_of),
                 {n: v for n, v in first.keys.items() if n in visible.fields} if first else {},
             )
@@ -406,6 +408,11 @@ class Passing:
 
     def _feeding(self, planned: Planned) -> set[str]:
         return feeding(self.plan, planned.name)
+
+    def _nowhere(self, planned: Planned) -> Record:
+        """Where a group without records stands: behind all records of its source."""
+        fed = self._feeding(planned)
+        return min(n for n, name in enumerate(self.sources) if name in fed), _BEHIND_ALL
 
 
 class _Groups(GroupProgram):
