@@ -45,6 +45,15 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--connect", action="store_true", help="run on a Spark Connect server")
 
 
+@pytest.fixture(autouse=True, scope="session")
+def _generous_process() -> Iterator[None]:
+    """Commands that are run inside of this process leave its memory alone: it lives long, and has
+    much that would be given back and asked for again."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("clinker.cli.execution.allocate_sparingly", lambda limit: None)
+        yield
+
+
 @contextmanager
 def _server() -> Iterator[str]:
     process = subprocess.Popen(
