@@ -181,7 +181,7 @@ def test_files_of_two_channels_are_refused_before_anything_is_read(
         both = "would write the same file for the channels 'acme' and 'globex'"
         assert f"error[E322]: output 'result' {both}" in err
         assert f"error[E322]: the dead-letter queue {both}" in err
-        assert "help: put {channel} into the path" in err
+        assert "help: put {channel} into the path, and the path into quotes" in err
     assert not (folder / "out").exists()
 
 

@@ -124,7 +124,7 @@ def _clashes(runs: Sequence[ChannelPlan]) -> Iterator[Diagnostic]:
                     f"{what} would write the same file for the channels '{channel}' and "
                     f"'{run.channel}'",
                     Label(written.place),
-                    help="put {channel} into the path",
+                    help="put {channel} into the path, and the path into quotes",
                 )
 
 
