@@ -21,6 +21,8 @@ from clinker.plan.files.paths import pipeline_hash
 
 WIDEST_FLAT = 1080
 """A picture that flows to the right may be so wide; wider ones are better read downwards."""
+UNKNOWN = "—"
+"""What stands in a picture for a number of records that nobody can tell."""
 
 _WIDTH, _HEIGHT = 196, 64
 _MARGIN = 8
@@ -57,10 +59,6 @@ def _fitting(plan: Plan) -> _Drawing:
     anchor = f"plan-{pipeline_hash(plan.text)[:8]}"
     flat = picture.drawn(anchor, is_upright=False)
     return flat if flat.width <= WIDEST_FLAT else picture.drawn(anchor, is_upright=True)
-
-
-UNKNOWN = "—"
-"""What stands in a picture for a number of records that nobody can tell."""
 
 
 @frozen(eq=False)
